@@ -1,0 +1,47 @@
+"""Let the rankings found correct the vertices they were found from.
+
+Ours. A vertex taken from one row has that row's noise; total orders average over hundreds of rows. So: from the rankings
+compute which mixture every row should be (B-bar of Lemma 2), fit the K vertices to all rows by least squares, and run
+Algorithms 3 and 4 again. The round whose strict rankings explain the embedding best is kept.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
+from plurank.algorithms.round_to_rankings import Rounded, ranking_matrix, round_to_rankings
+from plurank.statistics.pair_moments import Moments
+
+Floats = NDArray[np.float64]
+MAX_ROUNDS = 5
+
+
+def polish_rankings(
+    moments: Moments, points: Floats, matrix: Floats, regression_tol: float
+) -> tuple[Floats, Rounded]:
+    """Improve the weighted ranking matrix (W, K), given the embedded rows (W, K)."""
+    best = (np.inf, matrix, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items))
+    rounded = best[2]
+    for _ in range(MAX_ROUNDS + 1):
+        vertices, misfit = _fit_vertices(moments, points, matrix.sum(axis=0), rounded.rankings)
+        if misfit < best[0]:
+            best = (misfit, matrix, rounded)
+        gram, targets = vertices @ vertices.T, points @ vertices.T
+        matrix = estimate_ranking_matrix(gram, targets, moments.counts, regression_tol)
+        previous, rounded = rounded, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
+        if np.array_equal(previous.rankings, rounded.rankings):
+            break
+    return best[1], best[2]
+
+
+def _fit_vertices(
+    moments: Moments, points: Floats, mean_weights: Floats, rankings: NDArray[np.int64]
+) -> tuple[Floats, float]:
+    """Fit vertices V to ``points = B-bar V``, rows weighted by their counts; give V (K, K) and the misfit."""
+    shares = ranking_matrix(rankings, moments.lower, moments.higher) * mean_weights
+    totals = shares.sum(axis=1, keepdims=True)
+    shares = np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0)
+    weighted = shares * moments.counts[:, None]
+    vertices = np.linalg.lstsq(shares.T @ weighted, weighted.T @ points, rcond=None)[0]
+    misfit = float((moments.counts[:, None] * (points - shares @ vertices) ** 2).sum())
+    return vertices, misfit

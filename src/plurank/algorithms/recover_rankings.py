@@ -1,0 +1,54 @@
+"""Recover the rankings that a population shares.
+
+Paper: Algorithm 1 (Ranking Recovery), section 5. Needs the moments of the comparisons; gives rankings and all that was
+found on the way. Differences from the paper: ``detection="whitened"`` replaces Algorithm 2 and polishes what comes out.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.algorithms.detect_novel_pairs import Directions, NovelPairs, detect_novel_pairs
+from plurank.algorithms.detect_whitened import WhitenedPairs, detect_whitened
+from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
+from plurank.algorithms.polish_rankings import polish_rankings
+from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
+from plurank.statistics.pair_moments import Moments
+
+Detection = Literal["whitened", "projections"]
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What Algorithm 1 found: novel pairs, the weighted ranking matrix (W, K) and the rankings."""
+
+    novel: NovelPairs
+    matrix: NDArray[np.float64]
+    rounded: Rounded
+
+
+def recover_rankings(
+    moments: Moments,
+    n_rankings: int,
+    detection: Detection = "whitened",
+    *,
+    n_projections: int,
+    separation_tol: float,
+    regression_tol: float,
+    directions: Directions,
+    rng: np.random.Generator,
+) -> Recovery:
+    """Run Algorithm 1."""
+    novel: NovelPairs
+    if detection == "projections":
+        novel = detect_novel_pairs(moments, n_rankings, n_projections, separation_tol, directions, rng=rng)
+    else:
+        novel = detect_whitened(moments, n_rankings, rng=rng)
+    matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, regression_tol)
+    if isinstance(novel, WhitenedPairs):
+        matrix, rounded = polish_rankings(moments, novel.points, matrix, regression_tol)
+    else:
+        rounded = round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
+    return Recovery(novel, matrix, rounded)

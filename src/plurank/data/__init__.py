@@ -1,0 +1,1 @@
+"""The door: everything that enters is checked here, once."""

@@ -1,0 +1,114 @@
+"""What the data look like at the door, and what will make trouble later."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from plurank import kernels
+from plurank.data.comparisons import Comparisons
+
+
+@dataclass(frozen=True)
+class DataReport:
+    """Counts and findings about a set of comparisons. ``str(report)`` reads them out, ``problems`` lists sentences."""
+
+    n_users: int
+    n_items: int
+    n_comparisons: int
+    min_per_user: int
+    median_per_user: float
+    max_per_user: int
+    n_users_with_fewer_than_two: int
+    uncompared_items: list[Any]
+    undefeated_items: list[Any]
+    winless_items: list[Any]
+    item_groups: list[list[Any]]
+    n_duplicates: int
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether every compared item is linked to every other by a chain of comparisons."""
+        return len(self.item_groups) <= 1
+
+    @property
+    def problems(self) -> list[str]:
+        """One sentence for each finding; an empty list means a healthy data set."""
+        found = []
+        if self.n_users_with_fewer_than_two:
+            found.append(
+                f"{self.n_users_with_fewer_than_two:,} of {self.n_users:,} users have fewer than two comparisons: "
+                "they cannot help to tell rankings apart."
+            )
+        if self.uncompared_items:
+            found.append(f"{_list(self.uncompared_items)} never compared: no ranking can place them.")
+        if not self.is_connected:
+            sizes = ", ".join(f"{len(group):,}" for group in self.item_groups[:5])
+            more = ", ..." if len(self.item_groups) > 5 else ""
+            found.append(
+                f"the items fall into {len(self.item_groups):,} groups that are never compared with each other "
+                f"(of {sizes}{more} items): their relative order is a guess."
+            )
+        if self.undefeated_items:
+            found.append(f"{_list(self.undefeated_items)} never beaten: their strength has no upper bound.")
+        if self.winless_items:
+            found.append(f"{_list(self.winless_items)} never preferred: their strength has no lower bound.")
+        if self.n_duplicates:
+            found.append(
+                f"{self.n_duplicates:,} comparisons repeat an earlier one of the same user: fine if people were asked "
+                "again, wrong if rows were copied."
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain Python values, for JSON."""
+        return {**asdict(self), "is_connected": self.is_connected, "problems": self.problems}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.n_users:,} users, {self.n_items:,} items, {self.n_comparisons:,} comparisons "
+            f"({self.min_per_user:,} to {self.max_per_user:,} per user, median {self.median_per_user:,.0f})"
+        ]
+        return "\n".join(lines + [f"- {problem}" for problem in self.problems or ["no problems found."]])
+
+
+def diagnose(comparisons: Comparisons) -> DataReport:
+    """Examine a set of comparisons in linear time."""
+    c = comparisons
+    per_user = np.diff(c.offsets)
+    won = np.bincount(c.winners, minlength=c.n_items) > 0
+    lost = np.bincount(c.losers, minlength=c.n_items) > 0
+    labels = c.items
+    return DataReport(
+        n_users=c.n_users,
+        n_items=c.n_items,
+        n_comparisons=len(c),
+        min_per_user=int(per_user.min(initial=0)),
+        median_per_user=float(np.median(per_user)) if len(per_user) else 0.0,
+        max_per_user=int(per_user.max(initial=0)),
+        n_users_with_fewer_than_two=int((per_user < 2).sum()),
+        uncompared_items=labels[~won & ~lost].tolist(),
+        undefeated_items=labels[won & ~lost].tolist(),
+        winless_items=labels[~won & lost].tolist(),
+        item_groups=_item_groups(c, won | lost),
+        n_duplicates=int(kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items)),
+    )
+
+
+def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) -> list[list[Any]]:
+    """Give the groups of items linked by comparisons, largest first."""
+    _, lower, higher = kernels.index_pairs(c.winners, c.losers, c.n_items)
+    graph = coo_array((np.ones(len(lower), np.int8), (lower, higher)), shape=(c.n_items, c.n_items))
+    _, group_of = connected_components(graph, directed=False)
+    group_of = group_of[compared]
+    order, offsets = kernels.group(group_of, int(group_of.max(initial=-1)) + 1)
+    labels = c.items[compared]
+    groups = [labels[order[b:e]].tolist() for b, e in zip(offsets[:-1], offsets[1:], strict=True) if e > b]
+    return sorted(groups, key=len, reverse=True)
+
+
+def _list(items: list[Any]) -> str:
+    shown = ", ".join(repr(item) for item in items[:5]) + (", ..." if len(items) > 5 else "")
+    return f"item {shown} was" if len(items) == 1 else f"{len(items):,} items ({shown}) were"

@@ -1,0 +1,191 @@
+"""The generative model of the paper (section 3), and what can be said about known rankings (section 4)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank import kernels
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, as_series, missing
+from plurank.exceptions import ParameterError
+from plurank.rng import RandomState, as_generator, spawn
+
+USERS_PER_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Simulated comparisons and the truth behind them.
+
+    rankings (K, Q): item numbers, best first; user_weights (M, K); mean_weights (K,): what user_weights average to.
+    """
+
+    comparisons: Comparisons
+    rankings: NDArray[np.int64]
+    user_weights: NDArray[np.float64]
+    mean_weights: NDArray[np.float64]
+
+
+def simulate(
+    n_users: int = 1000,
+    n_items: int = 100,
+    n_rankings: int = 10,
+    comparisons_per_user: int | NDArray[np.int64] = 300,
+    concentration: float = 0.1,
+    random_state: RandomState = None,
+    *,
+    mean_weights: Any = None,
+    rankings: Any = None,
+    pair_probabilities: Any = None,
+    items: Any = None,
+) -> Simulation:
+    """Draw comparisons from the paper's model.
+
+    1. weights of user m: Dirichlet(concentration * mean_weights); concentration 0 gives each user one ranking alone.
+    2. each comparison: a pair from ``pair_probabilities`` ((Q, Q), symmetric; None is uniform), a ranking from the
+       user's weights, and the order which that ranking gives the pair.
+
+    ``mean_weights=None`` is drawn uniformly from the simplex, ``rankings=None`` uniformly from all permutations.
+    """
+    if rankings is not None:
+        rankings = check_rankings(rankings)
+        n_rankings, n_items = rankings.shape
+    counts = _check_sizes(n_users, n_items, n_rankings, comparisons_per_user, concentration)
+    seeds = spawn(as_generator(random_state), 4)
+    if rankings is None:
+        rankings = np.stack([seeds[0].permutation(n_items) for _ in range(n_rankings)])
+    mean = seeds[1].dirichlet(np.ones(n_rankings)) if mean_weights is None else _check_mean(mean_weights, n_rankings)
+    weights = draw_weights(n_users, mean, concentration, rng=seeds[2])
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    cumulated_pairs = None if pair_probabilities is None else _check_pairs(pair_probabilities, n_items)
+    winners, losers = _draw_comparisons(offsets, weights, rankings, cumulated_pairs, rng=seeds[3])
+    labels = _check_labels(items, n_items)
+    return Simulation(Comparisons(winners, losers, offsets, labels, np.arange(n_users)), rankings, weights, mean)
+
+
+def draw_weights(
+    n_users: int, mean: NDArray[np.float64], concentration: float, *, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw (n_users, K) rows from Dirichlet(concentration * mean), safely also where the shapes are tiny.
+
+    A Gamma(s) variate underflows for small s, so its logarithm is drawn: log Gamma(s + 1) + log(uniform) / s.
+    """
+    if concentration == 0:
+        return np.eye(len(mean))[rng.choice(len(mean), size=n_users, p=mean)]
+    shapes = np.maximum(concentration * mean, 1e-300)
+    size = (n_users, len(mean))
+    logs = np.log(rng.standard_gamma(shapes + 1.0, size)) + np.log1p(-rng.random(size)) / shapes
+    weights: NDArray[np.float64] = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _draw_comparisons(
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    rankings: NDArray[np.int64],
+    cumulated_pairs: NDArray[np.float64] | None,
+    *,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    n_users, n_items = len(weights), rankings.shape[1]
+    places = np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
+    starts = range(0, n_users, USERS_PER_BLOCK)
+    parts = []
+    for begin, child in zip(starts, spawn(rng, len(starts)), strict=True):
+        end = min(begin + USERS_PER_BLOCK, n_users)
+        own = offsets[begin : end + 1] - offsets[begin]
+        first, second = _draw_pairs(int(own[-1]), n_items, cumulated_pairs, rng=child)
+        cumulative = np.cumsum(weights[begin:end], axis=1)
+        parts.append(kernels.decide_comparisons(own, first, second, child.random(own[-1]), cumulative, places))
+    return np.concatenate([w for w, _ in parts]), np.concatenate([loser for _, loser in parts])
+
+
+def _draw_pairs(
+    n: int, n_items: int, cumulated: NDArray[np.float64] | None, *, rng: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    if cumulated is None:
+        codes = rng.integers(0, n_items * (n_items - 1), n)
+        first, second = np.divmod(codes, n_items - 1)
+        second += second >= first
+    else:
+        first, second = np.divmod(np.searchsorted(cumulated, rng.random(n), side="right"), n_items)
+    return first.astype(np.int32), second.astype(np.int32)
+
+
+def novel_pairs(rankings: Any) -> list[NDArray[np.int64]]:
+    """Find, for each ranking, the ordered pairs (i, j) that it alone puts in this order.
+
+    Paper: the definition of separability, section 4. Gives K arrays of shape (n, 2) of item numbers.
+    """
+    rankings = check_rankings(rankings)
+    places = np.argsort(rankings, axis=1)
+    found: list[list[NDArray[np.int64]]] = [[] for _ in rankings]
+    for i in range(places.shape[1]):
+        prefers = places[:, [i]] < places  # (K, Q): ranking k puts i before j
+        alone = prefers.sum(axis=0) == 1
+        for k in range(len(places)):
+            others = np.flatnonzero(prefers[k] & alone)
+            found[k].append(np.stack([np.full_like(others, i), others], axis=1))
+    return [np.concatenate(pairs) for pairs in found]
+
+
+def is_separable(rankings: Any) -> bool:
+    """Tell whether every ranking has at least one novel pair, as the paper's method needs."""
+    return all(len(pairs) > 0 for pairs in novel_pairs(rankings))
+
+
+def check_rankings(rankings: Any) -> NDArray[np.int64]:
+    """Check (K, Q) rankings: each row a permutation of 0, ..., Q - 1, best first."""
+    array = np.asarray(rankings)
+    if array.ndim != 2 or not array.size or not np.array_equal(np.sort(array, axis=1), np.tile(np.arange(array.shape[1]), (len(array), 1))):
+        raise ParameterError(
+            f"rankings must have shape (n_rankings, n_items), each row a permutation of 0 to n_items - 1; got shape {array.shape}."
+        )
+    return array.astype(np.int64)
+
+
+def _check_sizes(
+    n_users: int, n_items: int, n_rankings: int, per_user: int | NDArray[np.int64], concentration: float
+) -> NDArray[np.int64]:
+    for name, value, least in (("n_users", n_users, 1), ("n_items", n_items, 2), ("n_rankings", n_rankings, 1)):
+        if int(value) != value or value < least:
+            raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    if not (concentration >= 0 and np.isfinite(concentration)):
+        raise ParameterError(f"concentration must be zero or positive, got {concentration!r}.")
+    counts = np.broadcast_to(np.asarray(per_user), (n_users,)) if np.ndim(per_user) == 0 else np.asarray(per_user)
+    if counts.shape != (n_users,) or counts.dtype.kind not in "iu" or counts.min() < 1:
+        raise ParameterError("comparisons_per_user must be a whole number of at least 1, or one for each user.")
+    return counts.astype(np.int64)
+
+
+def _check_mean(mean_weights: Any, n_rankings: int) -> NDArray[np.float64]:
+    mean = np.asarray(mean_weights, dtype=np.float64)
+    if mean.shape != (n_rankings,) or not (mean >= 0).all() or not np.isclose(mean.sum(), 1.0):
+        raise ParameterError(f"mean_weights must be {n_rankings} numbers of at least 0 that sum to 1, got {mean_weights!r}.")
+    return mean / mean.sum()
+
+
+def _check_pairs(pair_probabilities: Any, n_items: int) -> NDArray[np.float64]:
+    table = np.asarray(pair_probabilities, dtype=np.float64)
+    if table.shape != (n_items, n_items) or not (table >= 0).all() or not np.allclose(table, table.T) or table.diagonal().any():
+        raise ParameterError(
+            f"pair_probabilities must be a symmetric ({n_items}, {n_items}) table of numbers of at least 0 with zeros on the diagonal."
+        )
+    cumulated = np.cumsum(table)
+    if not cumulated[-1] > 0:
+        raise ParameterError("pair_probabilities must not be all zero.")
+    # the last pair that can occur takes what rounding leaves, so that no draw falls behind it
+    cumulated /= cumulated[-1]
+    cumulated[np.flatnonzero(table)[-1] :] = np.inf
+    return cumulated
+
+
+def _check_labels(items: Any, n_items: int) -> Labels:
+    if items is None:
+        return np.arange(n_items)
+    series = as_series(items, "items")
+    if len(series) != n_items or missing(series).any() or len(set(series.to_list())) < n_items:
+        raise ParameterError(f"items must be {n_items} different labels, got {len(series)} with {len(set(series.to_list()))} different.")
+    return series.to_numpy() if series.dtype.is_numeric() else np.array(series.to_list(), dtype=object)

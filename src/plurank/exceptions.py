@@ -1,0 +1,21 @@
+"""Every error and warning class, by cause. A message says what was expected, what came, and what to do."""
+
+
+class PlurankError(Exception):
+    """The base of all errors that plurank raises on purpose."""
+
+
+class DataError(PlurankError, ValueError):
+    """The data, or a file that holds data or a model, is not what was expected."""
+
+
+class ParameterError(PlurankError, ValueError):
+    """An argument has a value that makes no sense."""
+
+
+class NotIdentifiableError(PlurankError, ValueError):
+    """The data cannot tell the requested number of rankings apart."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration stopped early; the estimate is kept."""

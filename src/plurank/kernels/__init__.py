@@ -1,0 +1,60 @@
+"""The speed drawer: arrays in, arrays out.
+
+``PLURANK_PLAIN=1`` in the environment replaces every kernel by its plain twin in :mod:`plurank.kernels.reference`.
+"""
+
+import os
+
+if os.environ.get("PLURANK_PLAIN") == "1":
+    from plurank.kernels.reference import (
+        arrange_halves,
+        choose_half,
+        count_shared_users,
+        decide_comparisons,
+        decided_pairs,
+        encode_keys,
+        expand_pairs,
+        find_duplicates,
+        group,
+        group_pairs,
+        index_pairs,
+        map_user_weights,
+        mixture_of_wins,
+        regress_on_simplex,
+        sample_pairs,
+        signed_item_counts,
+        sum_gathered,
+    )
+else:
+    from plurank.kernels.grouping import encode_keys, find_duplicates, group, group_pairs, index_pairs
+    from plurank.kernels.moments import (
+        arrange_halves,
+        choose_half,
+        count_shared_users,
+        signed_item_counts,
+        sum_gathered,
+    )
+    from plurank.kernels.ratings import decided_pairs, expand_pairs, sample_pairs
+    from plurank.kernels.regression import regress_on_simplex
+    from plurank.kernels.simulation import decide_comparisons
+    from plurank.kernels.weights import map_user_weights, mixture_of_wins
+
+__all__ = [
+    "arrange_halves",
+    "choose_half",
+    "count_shared_users",
+    "decide_comparisons",
+    "decided_pairs",
+    "encode_keys",
+    "expand_pairs",
+    "find_duplicates",
+    "group",
+    "group_pairs",
+    "index_pairs",
+    "map_user_weights",
+    "mixture_of_wins",
+    "regress_on_simplex",
+    "sample_pairs",
+    "signed_item_counts",
+    "sum_gathered",
+]

@@ -1,0 +1,161 @@
+"""Grouping in linear time: keys to codes, rows to groups, comparisons to pairs."""
+
+import numpy as np
+from numba import njit
+
+MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys over the table
+
+
+@njit(cache=True, nogil=True)
+def encode_keys(keys):
+    """Number distinct keys in order of appearance.
+
+    ``_, first, codes = np.unique(keys, return_index=True, return_inverse=True)``, renumbered by ``first``.
+    keys (n,) uint64 -> codes (n,) int32, first (n_distinct,) int64: where each code appears first.
+    """
+    bits = 10
+    mask = np.uint64((1 << bits) - 1)
+    table = np.full(1 << bits, -1, np.int32)
+    table_keys = np.empty(1 << bits, np.uint64)
+    first = np.empty(1 << bits, np.int64)
+    codes = np.empty(keys.size, np.int32)
+    n = 0
+    for e in range(keys.size):
+        key = keys[e]
+        slot = (key * MIX) >> np.uint64(64 - bits)
+        while table[slot] >= 0 and table_keys[slot] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if table[slot] < 0:
+            table[slot] = n
+            table_keys[slot] = key
+            first[n] = e
+            n += 1
+        codes[e] = table[slot]
+        if 4 * n > mask:
+            bits += 2
+            mask = np.uint64((1 << bits) - 1)
+            table = np.full(1 << bits, -1, np.int32)
+            table_keys = np.empty(1 << bits, np.uint64)
+            first = np.concatenate((first[:n], np.empty((1 << bits) - n, np.int64)))
+            for code in range(n):
+                slot = (keys[first[code]] * MIX) >> np.uint64(64 - bits)
+                while table[slot] >= 0:
+                    slot = (slot + np.uint64(1)) & mask
+                table[slot] = code
+                table_keys[slot] = keys[first[code]]
+    return codes, first[:n].copy()
+
+
+@njit(cache=True)
+def group(codes, n_groups):
+    """Sort positions by code, keeping their order within a code.
+
+    ``order = np.argsort(codes, kind="stable")``; offsets (n_groups + 1,) bound the groups.
+    """
+    offsets = np.zeros(n_groups + 1, np.int64)
+    for e in range(codes.size):
+        offsets[codes[e] + 1] += 1
+    for g in range(n_groups):
+        offsets[g + 1] += offsets[g]
+    cursor = offsets[:-1].copy()
+    order = np.empty(codes.size, np.int64)
+    for e in range(codes.size):
+        order[cursor[codes[e]]] = e
+        cursor[codes[e]] += 1
+    return order, offsets
+
+
+@njit(cache=True)
+def group_pairs(codes, n_groups, first, second):
+    """Sort two columns by code: ``order, offsets = group(codes, n_groups); first[order], second[order], offsets``."""
+    offsets = np.zeros(n_groups + 1, np.int64)
+    for e in range(codes.size):
+        offsets[codes[e] + 1] += 1
+    for g in range(n_groups):
+        offsets[g + 1] += offsets[g]
+    cursor = offsets[:-1].copy()
+    sorted_first = np.empty_like(first)
+    sorted_second = np.empty_like(second)
+    for e in range(codes.size):
+        at = cursor[codes[e]]
+        sorted_first[at] = first[e]
+        sorted_second[at] = second[e]
+        cursor[codes[e]] = at + 1
+    return sorted_first, sorted_second, offsets
+
+
+@njit(cache=True)
+def index_pairs(winners, losers, n_items):
+    """Number the unordered pairs that occur, sorted, without a table of all pairs.
+
+    Row ``2 p`` is pair p won by its lower item, row ``2 p + 1`` by its higher one, so ``row ^ 1`` is the reverse.
+    ``pairs, p = np.unique(np.sort((winners, losers), axis=0), axis=1, return_inverse=True)``
+    Gives rows (n,) int32, lower (n_pairs,) int32, higher (n_pairs,) int32.
+    """
+    n = winners.size
+    offsets = np.zeros(n_items + 1, np.int64)
+    for e in range(n):
+        offsets[min(winners[e], losers[e]) + 1] += 1
+    for i in range(n_items):
+        offsets[i + 1] += offsets[i]
+    cursor = offsets[:-1].copy()
+    others = np.empty(n, np.int32)
+    for e in range(n):
+        low = min(winners[e], losers[e])
+        others[cursor[low]] = max(winners[e], losers[e])
+        cursor[low] += 1
+
+    # per lower item: its distinct higher items, sorted, in place at the head of its bucket
+    n_others = np.empty(n_items, np.int64)
+    seen = np.full(n_items, -1, np.int32)
+    for low in range(n_items):
+        head = offsets[low]
+        for e in range(offsets[low], offsets[low + 1]):
+            if seen[others[e]] != low:
+                seen[others[e]] = low
+                others[head] = others[e]
+                head += 1
+        n_others[low] = head - offsets[low]
+        others[offsets[low] : head].sort()
+
+    n_pairs = n_others.sum()
+    lower = np.empty(n_pairs, np.int32)
+    higher = np.empty(n_pairs, np.int32)
+    first_pair = np.empty(n_items, np.int64)
+    p = 0
+    for low in range(n_items):
+        first_pair[low] = p
+        for e in range(offsets[low], offsets[low] + n_others[low]):
+            lower[p] = low
+            higher[p] = others[e]
+            p += 1
+
+    rows = np.empty(n, np.int32)
+    for e in range(n):
+        low = min(winners[e], losers[e])
+        high = max(winners[e], losers[e])
+        left = first_pair[low]
+        right = left + n_others[low] - 1
+        while left < right:
+            middle = (left + right) // 2
+            if higher[middle] < high:
+                left = middle + 1
+            else:
+                right = middle
+        rows[e] = 2 * left + (winners[e] > losers[e])
+    return rows, lower, higher
+
+
+@njit(cache=True)
+def find_duplicates(offsets, winners, losers, n_items):
+    """Count the comparisons that repeat an earlier one of the same user.
+
+    ``len(rows) - len(np.unique(rows, axis=0))`` with rows = (user, winner, loser).
+    """
+    n_repeats = 0
+    for u in range(offsets.size - 1):
+        keys = winners[offsets[u] : offsets[u + 1]] * np.int64(n_items) + losers[offsets[u] : offsets[u + 1]]
+        keys.sort()
+        for e in range(1, keys.size):
+            n_repeats += keys[e] == keys[e - 1]
+    return n_repeats

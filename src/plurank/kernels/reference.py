@@ -1,0 +1,196 @@
+"""The plain twins: every kernel again, slow and readable. Tests hold the two against each other.
+
+Arguments and results are those of the kernels, where the docstrings are.
+"""
+
+# ruff: noqa: D103
+# mypy: disable-error-code="no-untyped-def"
+
+import numpy as np
+
+
+def _ones(weights, n):
+    return weights if weights.size else np.ones(n)
+
+
+def encode_keys(keys):
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    return np.argsort(by_appearance)[inverse].astype(np.int32), first[by_appearance].astype(np.int64)
+
+
+def group(codes, n_groups):
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_groups))])
+    return np.argsort(codes, kind="stable").astype(np.int64), offsets.astype(np.int64)
+
+
+def group_pairs(codes, n_groups, first, second):
+    order, offsets = group(codes, n_groups)
+    return first[order], second[order], offsets
+
+
+def index_pairs(winners, losers, n_items):
+    low, high = np.minimum(winners, losers), np.maximum(winners, losers)
+    keys, pair = np.unique(low.astype(np.int64) * n_items + high, return_inverse=True)
+    lower, higher = np.divmod(keys, max(n_items, 1))
+    return (2 * pair + (winners > losers)).astype(np.int32), lower.astype(np.int32), higher.astype(np.int32)
+
+
+def find_duplicates(offsets, winners, losers, n_items):  # noqa: ARG001
+    users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    return len(users) - len(set(zip(users.tolist(), winners.tolist(), losers.tolist(), strict=True)))
+
+
+def choose_half(offsets, uniforms):
+    chosen = np.zeros(uniforms.size, bool)
+    for begin, end in zip(offsets[:-1], offsets[1:], strict=True):
+        needed = (end - begin + 1) // 2
+        for e in range(begin, end):
+            chosen[e] = uniforms[e] * (end - e) < needed
+            needed -= chosen[e]
+    return chosen
+
+
+def arrange_halves(offsets, first, values):
+    users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    order = np.lexsort((~first, users))
+    return values[order], offsets[:-1] + np.bincount(users[first], minlength=offsets.size - 1)
+
+
+def sum_gathered(begins, ends, index, weights, values):
+    weights = _ones(weights, index.size)
+    out = np.zeros((begins.size, values.shape[1]), values.dtype)
+    for g, (b, e) in enumerate(zip(begins, ends, strict=True)):
+        for at in range(b, e):
+            out[g] += weights[at] * values[index[at]]
+    return out
+
+
+def count_shared_users(begins_a, ends_a, begins_b, ends_b, users, weights):
+    weights = _ones(weights, users.size)
+    n_users = users.max(initial=-1) + 1
+    out = np.zeros(begins_a.size)
+    for g in range(begins_a.size):
+        a, b = slice(begins_a[g], ends_a[g]), slice(begins_b[g], ends_b[g])
+        out[g] = np.bincount(users[a], weights[a], n_users) @ np.bincount(users[b], weights[b], n_users)
+    return out
+
+
+def signed_item_counts(offsets, winners, losers, weights, n_items):
+    weights = _ones(weights, winners.size)
+    indptr, indices, data = [0], [], []
+    for b, e in zip(offsets[:-1], offsets[1:], strict=True):
+        both = np.stack([winners[b:e], losers[b:e]], axis=1).ravel()
+        items = list(dict.fromkeys(both.tolist()))
+        dense = np.bincount(winners[b:e], weights[b:e], n_items) - np.bincount(losers[b:e], weights[b:e], n_items)
+        indices += items
+        data += dense[items].tolist()
+        indptr.append(len(indices))
+    return np.array(indptr), np.array(indices, np.int32), np.array(data, float)
+
+
+def regress_on_simplex(gram, targets, tolerance, max_steps):
+    out = np.empty(targets.shape)
+    for w, target in enumerate(targets):
+        b = np.full(len(gram), 1.0 / len(gram))
+        for _ in range(max_steps):
+            gradient = gram @ b - target
+            best = int(np.argmin(gradient))
+            worst = int(np.argmax(np.where(b > 0, gradient, -np.inf)))
+            gap = gradient[worst] - gradient[best]
+            if not gap > tolerance:
+                break
+            curvature = gram[best, best] + gram[worst, worst] - 2 * gram[best, worst]
+            step = b[worst] if curvature * b[worst] <= gap else gap / curvature
+            b[best] += step
+            b[worst] -= step
+        out[w] = b
+    return out
+
+
+def map_user_weights(offsets, winners, losers, weights, places, flip, prior, start, max_rounds, tolerance):
+    weights = _ones(weights, winners.size)
+    out = start.copy()
+    for u, (b, e) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        agrees = places[winners[b:e]] < places[losers[b:e]]
+        likelihood = np.where(agrees, 1 - flip, flip)
+        for _ in range(max_rounds):
+            joint = out[u] * likelihood
+            responsibility = joint / joint.sum(axis=1, keepdims=True)
+            counts = weights[b:e] @ responsibility
+            new = (counts + prior) / (weights[b:e].sum() + prior.sum())
+            moved = np.abs(new - out[u]).max()
+            out[u] = new
+            if moved < tolerance:
+                break
+    return out
+
+
+def mixture_of_wins(users, winners, losers, places, theta):
+    return (theta[users] * (places[winners] < places[losers])).sum(axis=1)
+
+
+def _compare(pairs, items, ratings, ties, uniforms):
+    """Yield (winner, loser) for pairs of positions."""
+    draws = iter(uniforms)
+    for a, b in pairs:
+        if ratings[a] > ratings[b]:
+            yield items[a], items[b]
+        elif ratings[a] < ratings[b]:
+            yield items[b], items[a]
+        elif ties == 1:
+            yield items[a], items[b]
+            yield items[b], items[a]
+        elif ties == 2:
+            yield (items[a], items[b]) if next(draws) < 0.5 else (items[b], items[a])
+
+
+def _collect(pairs_of_users, items, ratings, ties, uniforms):
+    draws = iter(uniforms)
+    found, offsets = [], [0]
+    for pairs in pairs_of_users:
+        found += list(_compare(pairs, items, ratings, ties, draws))
+        offsets.append(len(found))
+    array = np.array(found, np.int32).reshape(-1, 2)
+    return np.array(offsets, np.int64), array[:, 0].copy(), array[:, 1].copy()
+
+
+def decided_pairs(offsets, items, ratings, ties, uniforms):
+    spans = zip(offsets[:-1], offsets[1:], strict=True)
+    pairs = ([(a, b) for a in range(begin, end) for b in range(a + 1, end)] for begin, end in spans)
+    return _collect(pairs, items, ratings, ties, uniforms)
+
+
+def sample_pairs(n_rated, n_wanted, uniforms):
+    codes, draws = [], iter(uniforms)
+    for n, wanted in zip(n_rated, n_wanted, strict=True):
+        n_pairs = n * (n - 1) // 2
+        taken = set()
+        for last in range(n_pairs - wanted, n_pairs):
+            code = min(int(next(draws) * (last + 1)), last)
+            code = last if code in taken else code
+            taken.add(code)
+            codes.append(code)
+    return np.array(codes, np.int64)
+
+
+def expand_pairs(offsets, items, ratings, n_wanted, codes, ties, uniforms):
+    ends = np.cumsum(n_wanted)
+    pairs_of_users = []
+    for begin, end, wanted in zip(offsets[:-1], ends, n_wanted, strict=True):
+        pairs = []
+        for code in codes[end - wanted : end]:
+            b = max(b for b in range(1, code + 2) if b * (b - 1) // 2 <= code)
+            pairs.append((begin + code - b * (b - 1) // 2, begin + b))
+        pairs_of_users.append(pairs)
+    return _collect(pairs_of_users, items, ratings, ties, uniforms)
+
+
+def decide_comparisons(offsets, first, second, uniforms, cumulative, places):
+    users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    tokens = np.minimum((uniforms[:, None] >= cumulative[users]).sum(axis=1), cumulative.shape[1] - 1)
+    forward = places[first, tokens] < places[second, tokens]
+    return (
+        np.where(forward, first, second).astype(np.int32),
+        np.where(forward, second, first).astype(np.int32),
+    )

@@ -1,0 +1,25 @@
+"""The generative model's last two lines, for many comparisons."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def decide_comparisons(offsets, first, second, uniforms, cumulative, places):
+    """Draw each comparison's ranking token and order the pair by that ranking.
+
+    ``k = searchsorted(cumulative[u], uniforms[e], side="right")``; the winner is the item with the smaller places[., k].
+    cumulative (M, K) are cumulated user weights, places (Q, K) int32. Gives winners, losers (n,) int32.
+    """
+    winners = np.empty(first.size, np.int32)
+    losers = np.empty(first.size, np.int32)
+    last = cumulative.shape[1] - 1
+    for u in range(offsets.size - 1):
+        for e in range(offsets[u], offsets[u + 1]):
+            k = 0
+            while k < last and uniforms[e] >= cumulative[u, k]:
+                k += 1
+            forward = places[first[e], k] < places[second[e], k]
+            winners[e] = first[e] if forward else second[e]
+            losers[e] = second[e] if forward else first[e]
+    return winners, losers

@@ -1,0 +1,38 @@
+"""The one place where a seed becomes generators.
+
+Two kinds of randomness keep answers independent of threads, shards and workers:
+:func:`spawn` gives each fixed block of work a child generator of its own, and :func:`uniforms_at` gives
+draw number n of a stream, which depends on the seed and on n alone.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.exceptions import ParameterError
+
+RandomState = int | np.random.Generator | None
+
+
+def as_generator(random_state: RandomState) -> np.random.Generator:
+    """Turn a seed, a generator or None (fresh entropy) into a generator."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is not None and (isinstance(random_state, bool) or int(random_state) < 0):
+        raise ParameterError(f"random_state must be a non-negative integer, got {random_state!r}.")
+    return np.random.default_rng(random_state)
+
+
+def spawn(rng: np.random.Generator, n: int) -> list[np.random.Generator]:
+    """Give n independent child generators; child b serves block b, whoever runs it."""
+    return rng.spawn(n)
+
+
+def draw_seed(rng: np.random.Generator) -> int:
+    """Draw the seed of a stream for :func:`uniforms_at`."""
+    return int(rng.integers(2**63))
+
+
+def uniforms_at(seed: int, start: int, count: int) -> NDArray[np.float64]:
+    """Give draws number start, ..., start + count - 1 of the stream of this seed, each in [0, 1)."""
+    bits = np.random.PCG64(seed)
+    return np.random.Generator(bits.advance(start)).random(count)

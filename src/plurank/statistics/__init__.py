@@ -1,0 +1,1 @@
+"""What the data say before any model: sums over users that can be added, merged and finished."""
