@@ -1,0 +1,86 @@
+"""plurank: the few rankings a population shares, and how much each person follows each, from pairwise comparisons."""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plurank.data.comparisons import Comparisons
+    from plurank.data.diagnostics import DataReport
+    from plurank.data.formats import read_rankings, read_ratings
+    from plurank.data.readers import read_comparisons
+    from plurank.data.synthetic import Simulation, is_separable, novel_pairs, simulate
+    from plurank.evaluation.alignment import align, kendall_tau
+    from plurank.evaluation.prediction import accuracy, log_likelihood
+    from plurank.evaluation.ranking_error import ranking_error
+    from plurank.exceptions import (
+        ConvergenceWarning,
+        DataError,
+        NotIdentifiableError,
+        ParameterError,
+        PlurankError,
+    )
+    from plurank.models.files import load
+    from plurank.models.topic_ranking import TopicRanking
+
+# imported on first use, so that `import plurank` is quick
+_HOMES = {
+    "Comparisons": "data.comparisons",
+    "ConvergenceWarning": "exceptions",
+    "DataError": "exceptions",
+    "DataReport": "data.diagnostics",
+    "NotIdentifiableError": "exceptions",
+    "ParameterError": "exceptions",
+    "PlurankError": "exceptions",
+    "Simulation": "data.synthetic",
+    "TopicRanking": "models.topic_ranking",
+    "accuracy": "evaluation.prediction",
+    "align": "evaluation.alignment",
+    "is_separable": "data.synthetic",
+    "kendall_tau": "evaluation.alignment",
+    "load": "models.files",
+    "log_likelihood": "evaluation.prediction",
+    "novel_pairs": "data.synthetic",
+    "ranking_error": "evaluation.ranking_error",
+    "read_comparisons": "data.readers",
+    "read_rankings": "data.formats",
+    "read_ratings": "data.formats",
+    "simulate": "data.synthetic",
+}
+
+__version__ = version("plurank")
+__all__ = [
+    "Comparisons",
+    "ConvergenceWarning",
+    "DataError",
+    "DataReport",
+    "NotIdentifiableError",
+    "ParameterError",
+    "PlurankError",
+    "Simulation",
+    "TopicRanking",
+    "accuracy",
+    "align",
+    "is_separable",
+    "kendall_tau",
+    "load",
+    "log_likelihood",
+    "novel_pairs",
+    "ranking_error",
+    "read_comparisons",
+    "read_rankings",
+    "read_ratings",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'plurank' has no attribute {name!r}")
+    value = getattr(import_module(f"plurank.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.exceptions import NotIdentifiableError
+from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
 Floats = NDArray[np.float64]
@@ -49,9 +50,10 @@ def detect_novel_pairs(
     directions: Directions,
     *,
     rng: np.random.Generator,
+    on_progress: Progress = silent,
 ) -> NovelPairs:
     """Run Algorithm 2."""
-    projections = project(moments, n_projections, directions, rng=rng)
+    projections = project(moments, n_projections, directions, rng=rng, on_progress=on_progress)
     candidates, separated, statistic = _find_candidates(moments, projections, separation_tol)
     angles = _estimate_solid_angles(projections, candidates, separated)
     chosen = _choose_distinct(candidates, angles, separated, n_rankings, separation_tol)
@@ -60,11 +62,19 @@ def detect_novel_pairs(
     return NovelPairs(rows, angles[chosen], statistic, gram, targets)
 
 
-def project(moments: Moments, n_projections: int, directions: Directions, *, rng: np.random.Generator) -> Floats:
+def project(
+    moments: Moments,
+    n_projections: int,
+    directions: Directions,
+    *,
+    rng: np.random.Generator,
+    on_progress: Progress = silent,
+) -> Floats:
     """Give <E_w, d_r> for all rows and directions, (W, P); E[d d^T] is the identity for both kinds of directions."""
     n_rows = len(moments.counts)
     projections = np.empty((n_rows, n_projections))
     for begin in range(0, n_projections, CHUNK):
+        on_progress("projecting on random directions", begin / n_projections)
         chunk = rng.standard_normal((n_rows, min(CHUNK, n_projections - begin)))
         if directions == "sphere":
             chunk *= np.sqrt(n_rows) / np.linalg.norm(chunk, axis=0)

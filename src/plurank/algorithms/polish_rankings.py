@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.round_to_rankings import Rounded, ranking_matrix, round_to_rankings
+from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
 Floats = NDArray[np.float64]
@@ -17,12 +18,16 @@ MAX_ROUNDS = 5
 
 
 def polish_rankings(
-    moments: Moments, points: Floats, matrix: Floats, regression_tol: float
-) -> tuple[Floats, Rounded]:
-    """Improve the weighted ranking matrix (W, K), given the embedded rows (W, K)."""
-    best = (np.inf, matrix, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items))
-    rounded = best[2]
-    for _ in range(MAX_ROUNDS + 1):
+    moments: Moments, points: Floats, matrix: Floats, regression_tol: float, on_progress: Progress = silent
+) -> tuple[Floats, Rounded, int, bool]:
+    """Improve the weighted ranking matrix (W, K), given the embedded rows (W, K).
+
+    Gives the matrix, its rankings, the number of rounds, and whether the rankings stopped changing.
+    """
+    rounded = round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
+    best = (np.inf, matrix, rounded)
+    for n_rounds in range(1, MAX_ROUNDS + 1):
+        on_progress("polishing rankings", n_rounds / (MAX_ROUNDS + 1))
         vertices, misfit = _fit_vertices(moments, points, matrix.sum(axis=0), rounded.rankings)
         if misfit < best[0]:
             best = (misfit, matrix, rounded)
@@ -30,8 +35,11 @@ def polish_rankings(
         matrix = estimate_ranking_matrix(gram, targets, moments.counts, regression_tol)
         previous, rounded = rounded, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
         if np.array_equal(previous.rankings, rounded.rankings):
-            break
-    return best[1], best[2]
+            return *best[1:], n_rounds, True
+    _, misfit = _fit_vertices(moments, points, matrix.sum(axis=0), rounded.rankings)
+    if misfit < best[0]:
+        best = (misfit, matrix, rounded)
+    return *best[1:], MAX_ROUNDS, False
 
 
 def _fit_vertices(

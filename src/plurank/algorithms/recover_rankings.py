@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.algorithms.detect_novel_pairs import Directions, NovelPairs, detect_novel_pairs
-from plurank.algorithms.detect_whitened import WhitenedPairs, detect_whitened
+from plurank.algorithms.detect_whitened import detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.polish_rankings import polish_rankings
 from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
+from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
 Detection = Literal["whitened", "projections"]
@@ -22,11 +23,16 @@ Detection = Literal["whitened", "projections"]
 
 @dataclass(frozen=True)
 class Recovery:
-    """What Algorithm 1 found: novel pairs, the weighted ranking matrix (W, K) and the rankings."""
+    """What Algorithm 1 found: novel pairs, the weighted ranking matrix (W, K) and the rankings.
+
+    n_rounds of polishing, and whether the rankings had stopped changing.
+    """
 
     novel: NovelPairs
     matrix: NDArray[np.float64]
     rounded: Rounded
+    n_rounds: int = 0
+    is_stable: bool = True
 
 
 def recover_rankings(
@@ -39,16 +45,16 @@ def recover_rankings(
     regression_tol: float,
     directions: Directions,
     rng: np.random.Generator,
+    on_progress: Progress = silent,
 ) -> Recovery:
     """Run Algorithm 1."""
-    novel: NovelPairs
     if detection == "projections":
-        novel = detect_novel_pairs(moments, n_rankings, n_projections, separation_tol, directions, rng=rng)
-    else:
-        novel = detect_whitened(moments, n_rankings, rng=rng)
-    matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, regression_tol)
-    if isinstance(novel, WhitenedPairs):
-        matrix, rounded = polish_rankings(moments, novel.points, matrix, regression_tol)
-    else:
-        rounded = round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
-    return Recovery(novel, matrix, rounded)
+        novel = detect_novel_pairs(
+            moments, n_rankings, n_projections, separation_tol, directions, rng=rng, on_progress=on_progress
+        )
+        matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, regression_tol)
+        return Recovery(novel, matrix, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items))
+    on_progress("detecting novel pairs", 0.0)
+    found = detect_whitened(moments, n_rankings, rng=rng)
+    matrix = estimate_ranking_matrix(found.gram, found.targets, moments.counts, regression_tol)
+    return Recovery(found, *polish_rankings(moments, found.points, matrix, regression_tol, on_progress))

@@ -1,0 +1,1 @@
+"""How close rankings come to the truth, and predictions to what people chose."""

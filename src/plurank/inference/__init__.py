@@ -1,0 +1,1 @@
+"""Given the rankings: the prior, every user's weights, and predictions."""

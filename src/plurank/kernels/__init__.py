@@ -18,6 +18,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         group,
         group_pairs,
         index_pairs,
+        lay_out_by_row,
         map_user_weights,
         mixture_of_wins,
         regress_on_simplex,
@@ -31,6 +32,7 @@ else:
         arrange_halves,
         choose_half,
         count_shared_users,
+        lay_out_by_row,
         signed_item_counts,
         sum_gathered,
     )
@@ -51,6 +53,7 @@ __all__ = [
     "group",
     "group_pairs",
     "index_pairs",
+    "lay_out_by_row",
     "map_user_weights",
     "mixture_of_wins",
     "regress_on_simplex",

@@ -93,6 +93,38 @@ def index_pairs(winners, losers, n_items):
     Gives rows (n,) int32, lower (n_pairs,) int32, higher (n_pairs,) int32.
     """
     n = winners.size
+    if n_items * n_items <= 4 * n + 65536:
+        return _index_by_table(winners, losers, n_items)
+    return _index_by_search(winners, losers, n_items)
+
+
+@njit(cache=True)
+def _index_by_table(winners, losers, n_items):
+    """Number pairs through a table of all pairs, where that is no larger than the comparisons themselves."""
+    table = np.full(n_items * n_items, -1, np.int32)
+    for e in range(winners.size):
+        table[min(winners[e], losers[e]) * n_items + max(winners[e], losers[e])] = 0
+    n_pairs = (table == 0).sum()
+    lower = np.empty(n_pairs, np.int32)
+    higher = np.empty(n_pairs, np.int32)
+    p = 0
+    for key in range(table.size):
+        if table[key] == 0:
+            table[key] = p
+            lower[p] = key // n_items
+            higher[p] = key % n_items
+            p += 1
+    rows = np.empty(winners.size, np.int32)
+    for e in range(winners.size):
+        pair = table[min(winners[e], losers[e]) * n_items + max(winners[e], losers[e])]
+        rows[e] = 2 * pair + (winners[e] > losers[e])
+    return rows, lower, higher
+
+
+@njit(cache=True)
+def _index_by_search(winners, losers, n_items):
+    """Number pairs from the sorted list of those that occur: memory grows with the comparisons alone."""
+    n = winners.size
     offsets = np.zeros(n_items + 1, np.int64)
     for e in range(n):
         offsets[min(winners[e], losers[e]) + 1] += 1

@@ -44,6 +44,32 @@ def arrange_halves(offsets, first, values):
     return arranged, middles
 
 
+@njit(cache=True)
+def lay_out_by_row(begins, middles, row_of, weights, n_rows):
+    """Turn comparisons by user into comparisons by row, half a before half b, users in order within each.
+
+    ``np.lexsort((users, half, row_of))``. Gives the user of each comparison, its weight (empty where weights is), and where
+    half a of each row begins, half b begins, and half b ends.
+    """
+    edges = np.zeros(2 * n_rows + 1, np.int64)
+    for u in range(middles.size):
+        for e in range(begins[u], begins[u + 1]):
+            edges[2 * row_of[e] + (e >= middles[u]) + 1] += 1
+    for g in range(2 * n_rows):
+        edges[g + 1] += edges[g]
+    cursor = edges[:-1].copy()
+    user_of = np.empty(row_of.size, np.int32)
+    row_weights = np.empty(weights.size)
+    for u in range(middles.size):
+        for e in range(begins[u], begins[u + 1]):
+            at = 2 * row_of[e] + (e >= middles[u])
+            user_of[cursor[at]] = u
+            if weights.size:
+                row_weights[cursor[at]] = weights[e]
+            cursor[at] += 1
+    return user_of, row_weights, edges[:-1:2].copy(), edges[1::2].copy(), edges[2::2].copy()
+
+
 @njit(cache=True, parallel=True)
 def sum_gathered(begins, ends, index, weights, values):
     """Sum rows of values over groups: ``out[g] = (weights[b:e, None] * values[index[b:e]]).sum(axis=0)``.

@@ -57,6 +57,14 @@ def arrange_halves(offsets, first, values):
     return values[order], offsets[:-1] + np.bincount(users[first], minlength=offsets.size - 1)
 
 
+def lay_out_by_row(begins, middles, row_of, weights, n_rows):
+    users = np.repeat(np.arange(middles.size, dtype=np.int32), np.diff(begins))
+    groups = 2 * row_of + (np.arange(row_of.size) >= np.repeat(middles, np.diff(begins)))
+    order, edges = group(groups, 2 * n_rows)
+    row_weights = weights[order] if weights.size else weights
+    return users[order], row_weights, edges[:-1:2], edges[1::2], edges[2::2]
+
+
 def sum_gathered(begins, ends, index, weights, values):
     weights = _ones(weights, index.size)
     out = np.zeros((begins.size, values.shape[1]), values.dtype)

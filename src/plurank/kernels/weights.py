@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit, prange
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, fastmath={"reassoc", "contract"})
 def map_user_weights(offsets, winners, losers, weights, places, flip, prior, start, max_rounds, tolerance):
     """Find each user's most probable weights by EM.
 
@@ -14,34 +14,38 @@ def map_user_weights(offsets, winners, losers, weights, places, flip, prior, sta
     on the border. places (Q, K) int32, prior (K,), start (M, K) -> (M, K).
     """
     n_rankings = places.shape[1]
+    by_ranking = places.T.copy()
     gain = 1.0 - 2.0 * flip
     prior_total = prior.sum()
     out = start.copy()
     for u in prange(offsets.size - 1):
         theta = out[u]
-        votes = np.empty(n_rankings)
-        agrees = np.empty(n_rankings)
+        first = offsets[u]
+        n = offsets[u + 1] - first
+        # one row a ranking, so that the loops over comparisons are long and plain
+        agrees = np.empty((n_rankings, n), np.float32)
+        shares = np.empty(n)
         total = 0.0
-        for e in range(offsets[u], offsets[u + 1]):
-            total += weights[e] if weights.size else 1.0
+        for e in range(n):
+            total += weights[first + e] if weights.size else 1.0
+        for k in range(n_rankings):
+            for e in range(n):
+                agrees[k, e] = by_ranking[k, winners[first + e]] < by_ranking[k, losers[first + e]]
         for _ in range(max_rounds):
-            shared = 0.0
-            votes[:] = 0.0
-            for e in range(offsets[u], offsets[u + 1]):
-                i = winners[e]
-                j = losers[e]
-                agreeing = 0.0
-                for k in range(n_rankings):
-                    agrees[k] = 1.0 if places[i, k] < places[j, k] else 0.0
-                    agreeing += agrees[k] * theta[k]
-                share = (weights[e] if weights.size else 1.0) / (flip + gain * agreeing)
-                shared += share
-                for k in range(n_rankings):
-                    votes[k] += share * agrees[k]
+            shares[:] = flip
+            for k in range(n_rankings):
+                part = gain * theta[k]
+                for e in range(n):
+                    shares[e] += part * agrees[k, e]
+            for e in range(n):
+                shares[e] = (weights[first + e] if weights.size else 1.0) / shares[e]
+            shared = shares.sum()
             moved = 0.0
             for k in range(n_rankings):
-                count = theta[k] * (flip * shared + gain * votes[k])
-                new = (count + prior[k]) / (total + prior_total)
+                votes = 0.0
+                for e in range(n):
+                    votes += agrees[k, e] * shares[e]
+                new = (theta[k] * (flip * shared + gain * votes) + prior[k]) / (total + prior_total)
                 moved = max(moved, abs(new - theta[k]))
                 theta[k] = new
             if moved < tolerance:

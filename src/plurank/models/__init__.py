@@ -1,0 +1,1 @@
+"""Estimators: fit, transform, predict; the mathematics is elsewhere."""

@@ -134,15 +134,10 @@ class PairOperator:
     signed_counts: tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 
     def __post_init__(self) -> None:
-        n_rows, n_users = 2 * len(self.lower), len(self.user_middles)
-        users = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(self.user_begins))
-        in_b = np.arange(len(users)) >= np.repeat(self.user_middles, np.diff(self.user_begins))
-        # group by (row, half): half a of row r is group 2 r, half b is group 2 r + 1
-        order, begins = kernels.group(2 * self.row_of + in_b, 2 * n_rows)
-        self.user_of = users[order]
-        self.row_weights = self.weights[order] if self.weights.size else self.weights
-        self.row_begins, self.row_middles = begins[:-1:2], begins[1::2]
-        self.row_ends = begins[2::2]
+        by_row = kernels.lay_out_by_row(
+            self.user_begins, self.user_middles, self.row_of, self.weights, 2 * len(self.lower)
+        )
+        self.user_of, self.row_weights, self.row_begins, self.row_middles, self.row_ends = by_row
 
     @cached_property
     def counts(self) -> Floats:

@@ -1,0 +1,46 @@
+"""Label switching: rankings come in no particular order, so estimates are matched to the truth before they are compared."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import kendalltau
+
+from plurank.exceptions import ParameterError
+
+
+def kendall_tau(first: Any, second: Any) -> float:
+    """Kendall's tau of two rankings (items, best first): 1 the same, -1 reversed."""
+    a, b = _as_places([first], [second])
+    return float(kendalltau(a[0], b[0]).statistic)
+
+
+def kendall_distances(first: Any, second: Any) -> NDArray[np.float64]:
+    """Share of pairs ordered differently between all rankings of two sets, (K1, K2)."""
+    a, b = _as_places(first, second)
+    if a.shape[1] < 2:
+        return np.zeros((len(a), len(b)))
+    return np.array([[(1.0 - kendalltau(x, y).statistic) / 2.0 for y in b] for x in a])
+
+
+def align(estimated: Any, truth: Any) -> NDArray[np.int64]:
+    """Match rankings by bipartite matching: ``estimated[align(estimated, truth)]`` is in the order of the truth."""
+    distances = kendall_distances(truth, estimated)
+    if distances.shape[0] != distances.shape[1]:
+        raise ParameterError(f"expected as many rankings as in the truth ({distances.shape[0]}), got {distances.shape[1]}.")
+    return linear_sum_assignment(distances)[1].astype(np.int64)
+
+
+def _as_places(first: Any, second: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Turn rankings of any labels into places of the same items."""
+    labels: dict[Any, int] = {}
+    both = []
+    for rankings in (first, second):
+        rows = [[labels.setdefault(label, len(labels)) for label in np.asarray(row).tolist()] for row in rankings]
+        both.append(rows)
+    sizes = {len(row) for rows in both for row in rows} | {len(set(row)) for rows in both for row in rows}
+    if sizes != {len(labels)}:
+        raise ParameterError("rankings must be of the same items, each item once in every ranking.")
+    a, b = (np.argsort(np.array(rows, dtype=np.int64), axis=1) for rows in both)
+    return a, b

@@ -1,0 +1,39 @@
+"""The population's mean weights and how much people differ, given the rankings, from moments.
+
+Paper: section 6.3 fits a Dirichlet prior given the rankings, as for separable topic models. With S the ranking matrix
+(W, K), B = mu (flip + (1 - 2 flip) S) and H = S^T B (K, K): ``S^T counts = H a`` and ``S^T F S = H R H^T``, where
+a and R are the first and second moments of user weights. For a Dirichlet, ``trace R = (c |a|^2 + 1) / (c + 1)``.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank import kernels
+from plurank.algorithms.round_to_rankings import ranking_matrix
+from plurank.statistics.pair_moments import Moments
+
+Floats = NDArray[np.float64]
+CONCENTRATION_RANGE = (0.01, 1000.0)
+
+
+def weight_moments(moments: Moments, rankings: NDArray[np.int64], flip: float) -> tuple[Floats, Floats]:
+    """Estimate the mean (K,), on the simplex, and the second moment (K, K) of user weights."""
+    counts = moments.counts
+    total = counts.sum()
+    sigma = ranking_matrix(rankings, moments.lower, moments.higher).astype(float)
+    shown = np.repeat(counts.reshape(-1, 2).sum(axis=1), 2) / total
+    law = sigma.T @ (shown[:, None] * (flip + (1.0 - 2.0 * flip) * sigma))  # H
+    first = sigma.T @ counts / total
+    second = sigma.T @ moments.cooccurrence(sigma) / total
+    mean = kernels.regress_on_simplex(law.T @ law, (law.T @ first)[None], 1e-12, 10_000)[0]
+    inverse = np.linalg.pinv(law)
+    return mean, inverse @ second @ inverse.T
+
+
+def fit_prior(moments: Moments, rankings: NDArray[np.int64], flip: float) -> tuple[Floats, float]:
+    """Fit a Dirichlet prior: mean weights (K,) and concentration."""
+    mean, second = weight_moments(moments, rankings, flip)
+    purity, least = float(np.trace(second)), float(mean @ mean)
+    if purity <= least:
+        return mean, CONCENTRATION_RANGE[1]
+    return mean, float(np.clip((1.0 - purity) / (purity - least), *CONCENTRATION_RANGE))

@@ -1,0 +1,60 @@
+"""Every user's weights, and the flip probability, given strict rankings.
+
+Paper: section 6.3 infers user weights given the rankings. Ours: a ranking gives probability 0 to what it does not
+explain, so each comparison is reversed with a small flip probability, fitted by maximum likelihood.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from plurank import kernels
+from plurank.data.comparisons import Comparisons
+
+Floats = NDArray[np.float64]
+MAX_ROUNDS = 30
+TOLERANCE = 1e-3
+N_BINS = 4096
+
+
+def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Give the place of every item in every ranking, (Q, K), 0 for the best."""
+    return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
+
+
+def infer_weights(
+    comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, prior: Floats, start: Floats | None = None
+) -> Floats:
+    """Give the most probable weights of every user under a Dirichlet(prior), (M, K); see the kernel for the basis."""
+    c = comparisons
+    begin = np.tile(prior / prior.sum(), (c.n_users, 1)) if start is None else start
+    # a weight of zero would stay zero whatever the user says
+    begin = np.maximum(begin, 1e-12)
+    return kernels.map_user_weights(  # type: ignore[no-any-return]
+        c.offsets, c.winners, c.losers, c.kernel_weights, places_of(rankings), flip, prior, begin, MAX_ROUNDS, TOLERANCE
+    )
+
+
+def fit_flip(comparisons: Comparisons, rankings: NDArray[np.int64], weights: Floats) -> float:
+    """Maximise ``sum_e log(flip + (1 - 2 flip) s_e)``, s_e the user's weight on rankings that agree with comparison e.
+
+    s is sorted into fine bins first, so that the search does not touch the comparisons again. The estimate is kept
+    away from zero by half a comparison, so that no comparison is impossible.
+    """
+    c = comparisons
+    agreeing = kernels.mixture_of_wins(c.user_of_each(), c.winners, c.losers, places_of(rankings), weights)
+    mass, edges = np.histogram(agreeing, bins=N_BINS, range=(0.0, 1.0), weights=c.weights)
+    sums, _ = np.histogram(agreeing, bins=N_BINS, range=(0.0, 1.0), weights=agreeing * (1.0 if c.weights is None else c.weights))
+    centres = np.divide(sums, mass, out=(edges[:-1] + edges[1:]) / 2, where=mass > 0)
+    least = 0.5 / (mass.sum() + 1.0)
+
+    def loss(flip: float) -> float:
+        return -float(mass @ np.log(flip + (1.0 - 2.0 * flip) * centres))
+
+    found = minimize_scalar(loss, bounds=(least, 0.5), method="bounded", options={"xatol": 1e-7})
+    return float(found.x)
+
+
+def win_probabilities(agreeing: Floats, flip: float) -> Floats:
+    """P(winner preferred), given the weight on rankings that agree."""
+    return flip + (1.0 - 2.0 * flip) * agreeing

@@ -1,0 +1,143 @@
+"""What every fitted model of rankings and user weights can do."""
+
+from abc import abstractmethod
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from plurank.data.columns import as_columns, find_column
+from plurank.data.comparisons import Comparisons, refuse_rows
+from plurank.data.encoding import Labels, look_up
+from plurank.evaluation.prediction import accuracy, log_likelihood
+from plurank.exceptions import DataError, ParameterError
+
+Floats = NDArray[np.float64]
+
+
+class RankingModel(BaseEstimator):  # type: ignore[misc]
+    """A mixed-membership model: K rankings, and for each user a weight on every ranking.
+
+    Subclasses fit, and say how probable a comparison is (``_win_probabilities``) and what weights new comparisons
+    speak for (``_infer_weights``).
+    """
+
+    rankings_: NDArray[np.int64]
+    user_weights_: Floats
+    mean_weights_: Floats
+    concentration_: float
+    items_: Labels
+    users_: Labels
+
+    @abstractmethod
+    def _win_probabilities(self, weights: Floats, left: NDArray[np.int32], right: NDArray[np.int32]) -> Floats:
+        """P(left over right) for rows of weights (n, K) and item numbers (n,)."""
+
+    @abstractmethod
+    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        """Weights of users (M, K), given comparisons of the model's own items."""
+
+    def transform(self, X: Any) -> Floats:
+        """Weights of new users, (n_users, K), in the order of the comparisons' ``users``; nothing is fitted again."""
+        check_is_fitted(self, "rankings_")
+        return self._infer_weights(self._in_own_items(as_comparisons(X)))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """P(left preferred) for a frame with columns user, left, right, (n,). Unknown users get the mean weights."""
+        check_is_fitted(self, "rankings_")
+        columns = as_columns(X)
+        users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
+        known = look_up(users, self.users_, "user")
+        items = [look_up(side, self.items_, name) for side, name in ((left, "left"), (right, "right"))]
+        for codes, side, name in zip(items, (left, right), ("left", "right"), strict=True):
+            if (codes < 0).any():
+                example = side.to_list()[int(np.argmax(codes < 0))]  # type: ignore[union-attr]
+                refuse_rows(codes < 0, f"{name} is an item the model does not know ({example!r})", "Use items of the model")
+        refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
+        return self._win_probabilities(self._weights_of(known), *items)
+
+    def _weights_of(self, known: NDArray[np.int32]) -> Floats:
+        """Weights (n, K) of user numbers, the population's mean for -1."""
+        padded = np.vstack([self.user_weights_, self.mean_weights_])
+        return padded[known]  # type: ignore[no-any-return]
+
+    def predict_held_out(self, X: Any) -> tuple[Floats, Floats | None]:
+        """Probability of what happened in each test comparison, (n,), and the comparisons' weights."""
+        check_is_fitted(self, "rankings_")
+        test = self._in_own_items(as_comparisons(X))
+        known = look_up(test.users, self.users_, "user")[test.user_of_each()]
+        return self._win_probabilities(self._weights_of(known), test.winners, test.losers), test.weights
+
+    def score(self, X: Any, y: None = None) -> float:  # noqa: ARG002
+        """Mean held-out log-likelihood per comparison.
+
+        Known users are predicted with their fitted weights, unknown ones with the population's.
+        """
+        return log_likelihood(*self.predict_held_out(X))
+
+    def accuracy(self, X: Any) -> float:
+        """Share of test comparisons predicted right."""
+        return accuracy(*self.predict_held_out(X))
+
+    def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
+        """Rank all items for one user, best first: columns item, score, rank.
+
+        The score is the probability to be preferred to another item drawn at random. Without a user the
+        population's mean weights count; for a new user give ``weights``, a row of what ``transform`` returned.
+        """
+        check_is_fitted(self, "rankings_")
+        row = self._one_row(user, weights)
+        scores = self._item_scores(row)
+        order = np.lexsort((np.arange(len(scores)), -scores))
+        frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(scores) + 1)})
+        return frame.select(pl.Series("item", self.items_[order].tolist()), "score", "rank")
+
+    @abstractmethod
+    def _item_scores(self, weights: Floats) -> Floats:
+        """Mean probability of every item to be preferred to the others, (Q,), for weights (K,)."""
+
+    def _one_row(self, user: Any, weights: Any) -> Floats:
+        if weights is not None:
+            row = np.asarray(weights, dtype=np.float64)
+            if row.shape != self.mean_weights_.shape or not (row >= 0).all() or not np.isclose(row.sum(), 1.0):
+                raise ParameterError(f"weights must be {len(self.mean_weights_)} numbers of at least 0 that sum to 1.")
+            return row
+        if user is None:
+            return self.mean_weights_
+        code = look_up([user], self.users_, "user")[0]
+        if code < 0:
+            raise DataError(
+                f"the model does not know user {user!r}. Fold new users in with transform and rank with weights=, or "
+                "leave the user out for the population's order."
+            )
+        return self.user_weights_[code]  # type: ignore[no-any-return]
+
+    def _in_own_items(self, comparisons: Comparisons) -> Comparisons:
+        """Renumber items as in the model; refuse items it does not know."""
+        codes = look_up(comparisons.items, self.items_, "item")
+        used = np.zeros(len(codes), dtype=bool)
+        used[comparisons.winners] = used[comparisons.losers] = True
+        unknown = comparisons.items[used & (codes < 0)].tolist()
+        if unknown:
+            shown = ", ".join(repr(item) for item in unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+            raise DataError(f"the model does not know {len(unknown):,} of the items compared ({shown}). Drop their rows or fit again.")
+        return Comparisons(
+            codes[comparisons.winners], codes[comparisons.losers], comparisons.offsets, self.items_, comparisons.users,
+            comparisons.weights,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""
+        from plurank.models.files import save
+
+        check_is_fitted(self, "rankings_")
+        save(self, path)
+
+
+def as_comparisons(X: Any) -> Comparisons:
+    """Take Comparisons, or a frame that can become Comparisons."""
+    return X if isinstance(X, Comparisons) else Comparisons.from_frame(X)

@@ -1,0 +1,173 @@
+"""TopicRanking: the paper's method as an estimator."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from plurank import kernels
+from plurank.algorithms.detect_novel_pairs import Directions
+from plurank.algorithms.recover_rankings import Detection, Recovery, recover_rankings
+from plurank.algorithms.round_to_rankings import ranking_matrix
+from plurank.data.comparisons import Comparisons
+from plurank.exceptions import ParameterError
+from plurank.inference.prior import fit_prior
+from plurank.inference.user_weights import fit_flip, infer_weights, places_of, win_probabilities
+from plurank.models.base import Floats, RankingModel, as_comparisons
+from plurank.progress import Progress, silent
+from plurank.rng import RandomState, as_generator, draw_seed
+from plurank.statistics.pair_moments import Moments, pair_moments
+
+PROJECTIONS_PER_RANKING = 150
+FIRST_FLIP = 0.05
+N_WEIGHING_ROUNDS = 2
+FLIP_SAMPLE = 500_000  # comparisons
+
+
+class TopicRanking(RankingModel):
+    """Rankings shared by a population, by the method of *A Topic Modeling Approach to Ranking*.
+
+    Parameters: ``n_rankings`` (K); ``detection`` of novel pairs, ``whitened`` (ours) or ``projections`` (the paper's
+    Algorithm 2, with ``n_projections`` (None: 150 K), ``separation_tol`` (zeta / 2) and ``directions``, ``gaussian`` or
+    ``sphere``); ``regression_tol`` (epsilon); ``n_blocks`` of users to gather moments in (the answer is the same);
+    ``random_state``.
+
+    After ``fit``: ``rankings_`` (K, Q) item numbers, best first (``items_[rankings_]`` are the labels);
+    ``user_weights_`` (M, K); ``mean_weights_`` (K,) and ``concentration_``, the Dirichlet prior; ``flip_probability_``;
+    ``items_``, ``users_``; ``novel_pairs_``, K pairs (preferred, other) of labels; ``solid_angles_`` (K,);
+    ``separation_statistic_``, how rows of E were told apart; ``intransitive_triples_`` (K,); ``n_iter_`` polishing
+    rounds and ``converged_``, whether the rankings had stopped changing.
+    """
+
+    def __init__(
+        self,
+        n_rankings: int = 10,
+        detection: Detection = "whitened",
+        *,
+        n_projections: int | None = None,
+        separation_tol: float = 0.01,
+        regression_tol: float = 1e-4,
+        directions: Directions = "gaussian",
+        n_blocks: int = 1,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_rankings = n_rankings
+        self.detection = detection
+        self.n_projections = n_projections
+        self.separation_tol = separation_tol
+        self.regression_tol = regression_tol
+        self.directions = directions
+        self.n_blocks = n_blocks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
+        """Recover the rankings (Algorithm 1), then weigh them for every user."""
+        self._check_parameters()
+        comparisons = as_comparisons(X)
+        rng = as_generator(self.random_state)
+        # one thread, so that sums in matrix products have one order; the kernels use all cores
+        with threadpool_limits(1, "blas"):
+            on_progress("counting pairs", 0.0)
+            moments = pair_moments(comparisons, draw_seed(rng), self.n_blocks)
+            recovery = self._recover(moments, rng, on_progress)
+            self._keep(comparisons, moments, recovery)
+            self._weigh(comparisons, moments, on_progress)
+        return self
+
+    def _check_parameters(self) -> None:
+        for name, least in (("n_rankings", 1), ("n_projections", 1), ("n_blocks", 1)):
+            value = getattr(self, name)
+            if name == "n_projections" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+        for name, choices in (("detection", ("whitened", "projections")), ("directions", ("gaussian", "sphere"))):
+            if getattr(self, name) not in choices:
+                raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}.")
+        for name in ("separation_tol", "regression_tol"):
+            if not getattr(self, name) > 0:
+                raise ParameterError(f"{name} must be positive, got {getattr(self, name)!r}.")
+
+    def _recover(self, moments: Moments, rng: np.random.Generator, on_progress: Progress) -> Recovery:
+        return recover_rankings(
+            moments,
+            self.n_rankings,
+            self.detection,
+            n_projections=self.n_projections or PROJECTIONS_PER_RANKING * self.n_rankings,
+            separation_tol=self.separation_tol,
+            regression_tol=self.regression_tol,
+            directions=self.directions,
+            rng=rng,
+            on_progress=on_progress,
+        )
+
+    def _keep(self, comparisons: Comparisons, moments: Moments, recovery: Recovery) -> None:
+        self.items_, self.users_ = comparisons.items, comparisons.users
+        self.rankings_ = recovery.rounded.rankings
+        self.intransitive_triples_ = recovery.rounded.n_intransitive
+        self.solid_angles_ = recovery.novel.solid_angles
+        self.separation_statistic_ = recovery.novel.statistic
+        self.n_iter_, self.converged_ = recovery.n_rounds, recovery.is_stable
+        self._novel_items = _items_of_rows(recovery.novel.rows, moments)
+
+    def _weigh(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
+        """Fit prior and flip probability in turns on some of the users, then the weights of all."""
+        sample = _sample_users(comparisons)
+        self.flip_probability_, weights = FIRST_FLIP, None
+        for turn in range(N_WEIGHING_ROUNDS):
+            on_progress("weighing rankings for every user", turn / (N_WEIGHING_ROUNDS + 1))
+            self.mean_weights_, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
+            weights = infer_weights(sample, self.rankings_, self.flip_probability_, self._prior(), weights)
+            self.flip_probability_ = fit_flip(sample, self.rankings_, weights)
+        self.user_weights_ = self._infer_weights(comparisons)
+        on_progress("weighing rankings for every user", 1.0)
+
+    def _prior(self) -> Floats:
+        return self.concentration_ * self.mean_weights_
+
+    @property
+    def novel_pairs_(self) -> list[tuple[Any, Any]]:
+        """The novel pair of every ranking as item labels: (preferred by this ranking alone, the other)."""
+        check_is_fitted(self, "rankings_")
+        labels = self.items_.tolist()
+        return [(labels[i], labels[j]) for i, j in self._novel_items]
+
+    def ranking_matrix(self) -> NDArray[np.bool_]:
+        """Give sigma as the paper has it, (Q (Q - 1), K): rows are ordered pairs (i, j), i first, j second, sorted.
+
+        Only on request: it grows with the square of the number of items.
+        """
+        check_is_fitted(self, "rankings_")
+        n = len(self.items_)
+        i, j = np.divmod(np.arange(n * n), n)
+        i, j = i[i != j].astype(np.int32), j[i != j].astype(np.int32)
+        return ranking_matrix(self.rankings_, i, j)[0::2]
+
+    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        return infer_weights(comparisons, self.rankings_, self.flip_probability_, self._prior())
+
+    def _win_probabilities(self, weights: Floats, left: NDArray[np.int32], right: NDArray[np.int32]) -> Floats:
+        rows = np.arange(len(left), dtype=np.int32)
+        agreeing = kernels.mixture_of_wins(rows, left, right, places_of(self.rankings_), weights)
+        return win_probabilities(agreeing, self.flip_probability_)
+
+    def _item_scores(self, weights: Floats) -> Floats:
+        beaten = (len(self.items_) - 1 - places_of(self.rankings_)) / (len(self.items_) - 1)
+        return win_probabilities(beaten @ weights, self.flip_probability_)
+
+
+def _sample_users(comparisons: Comparisons) -> Comparisons:
+    """Give every n-th user, so that the comparisons are enough to fit one number and no more."""
+    step = 1 + len(comparisons) // FLIP_SAMPLE
+    chosen = np.arange(comparisons.n_users) % step == 0
+    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets))) if step > 1 else comparisons
+
+
+def _items_of_rows(rows: NDArray[np.int64], moments: Moments) -> NDArray[np.int64]:
+    """Give (preferred, other) item numbers of ordered pairs, (n, 2)."""
+    pairs = np.stack([moments.lower[rows // 2], moments.higher[rows // 2]], axis=1).astype(np.int64)
+    reverse = rows % 2 == 1
+    pairs[reverse] = pairs[reverse][:, ::-1]
+    return pairs

@@ -1,0 +1,24 @@
+"""What every test can use."""
+
+import numpy as np
+import pytest
+
+import plurank
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def easy():
+    """A simulated population that every method recovers: 3 rankings of 10 items."""
+    return plurank.simulate(
+        n_users=800, n_items=10, n_rankings=3, comparisons_per_user=50, random_state=1, mean_weights=[0.5, 0.3, 0.2]
+    )
+
+
+@pytest.fixture(scope="session")
+def easy_model(easy):
+    return plurank.TopicRanking(3, random_state=0).fit(easy.comparisons)
