@@ -14,7 +14,6 @@ def map_user_weights(offsets, winners, losers, weights, places, flip, prior, sta
     on the border. places (Q, K) int32, prior (K,), start (M, K) -> (M, K).
     """
     n_rankings = places.shape[1]
-    by_ranking = places.T.copy()
     gain = 1.0 - 2.0 * flip
     prior_total = prior.sum()
     out = start.copy()
@@ -28,9 +27,19 @@ def map_user_weights(offsets, winners, losers, weights, places, flip, prior, sta
         total = 0.0
         for e in range(n):
             total += weights[first + e] if weights.size else 1.0
-        for k in range(n_rankings):
+        bits = np.empty(n, np.uint64)
+        for begin in range(0, n_rankings, 64):
+            end = min(begin + 64, n_rankings)
             for e in range(n):
-                agrees[k, e] = by_ranking[k, winners[first + e]] < by_ranking[k, losers[first + e]]
+                word = np.uint64(0)
+                for k in range(begin, end):
+                    ahead = places[winners[first + e], k] < places[losers[first + e], k]
+                    word |= np.uint64(ahead) << np.uint64(k - begin)
+                bits[e] = word
+            for k in range(begin, end):
+                shift = np.uint64(k - begin)
+                for e in range(n):
+                    agrees[k, e] = (bits[e] >> shift) & np.uint64(1)
         for _ in range(max_rounds):
             shares[:] = flip
             for k in range(n_rankings):
