@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from plurank import kernels
 
 Floats = NDArray[np.float64]
-N_ROUNDS = 8
+N_ROUNDS = 4  # the gap to the noise is wide in item space
 
 SignedCounts = tuple[
     NDArray[np.int64], NDArray[np.int32], Floats, NDArray[np.int32], NDArray[np.int32], Floats

@@ -1,0 +1,57 @@
+# Two commands do everything: `make demo` and `make test`. Both create and reuse .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := pyproject.toml README.md $(shell find src -name '*.py')
+
+.PHONY: help demo test check format benchmarks clean
+
+help:
+	@echo "make demo        install into .venv and show what plurank does, on simulated people"
+	@echo "make test        all checks and tests, on the built wheel"
+	@echo "make format      sort imports and lay out the code"
+	@echo "make benchmarks  measure recovery, speed and memory again (about 15 minutes)"
+	@echo "make clean       remove .venv and build products"
+
+demo: .venv/installed
+	$(BIN)/plurank demo
+
+test: .venv/tested-wheel check
+	$(BIN)/python -m pytest -n 2
+
+check: .venv/tested-wheel
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/tested-wheel
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmarks: .venv/tested-wheel
+	$(BIN)/python -m benchmarks.recovery
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.memory
+
+clean:
+	rm -rf .venv build dist src/*.egg-info
+
+.venv/created:
+	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "plurank needs Python 3.11 to 3.13, but $(PYTHON) is " + sys.version.split()[0] + ". Try make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+.venv/installed: .venv/created $(SOURCES)
+	$(BIN)/python -m pip install --quiet .
+	touch $@
+
+.venv/dev: .venv/created pyproject.toml
+	$(BIN)/python -m pip install --quiet --upgrade '.[dev]'
+	touch $@
+
+.venv/tested-wheel: .venv/dev $(SOURCES)
+	rm -rf build dist
+	$(BIN)/python -m build --wheel >/dev/null
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/plurank-*.whl
+	touch $@ .venv/installed

@@ -1,0 +1,39 @@
+"""What every benchmark shares: where it ran, and how results are kept."""
+
+import csv
+import os
+import platform
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def machine() -> dict[str, str]:
+    """Versions and the kind of machine, for every row of results."""
+    packages = " ".join(f"{name}={version(name)}" for name in ("plurank", "numpy", "numba", "polars"))
+    return {"cores": str(os.cpu_count()), "python": platform.python_version(), "versions": packages}
+
+
+def write_results(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write rows to results/NAME.csv and print them."""
+    RESULTS.mkdir(exist_ok=True)
+    rows = [{**row, **machine()} for row in rows]
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    print(f"wrote benchmarks/results/{name}.csv")
+
+
+def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
+    """Give the least wall time of some repeats: noise only ever adds."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return min(times)

@@ -1,0 +1,56 @@
+"""How well the rankings of a simulated population are recovered, and how long it takes.
+
+Setting of the paper's section 6.2 with random permutations: Q = 100, N = 300, K = 10, concentration 0.1; mean weights drawn
+uniformly from the simplex for every seed, so that some rankings are followed by very few people (column least_weight).
+
+    python -m benchmarks.recovery [--quick]
+"""
+
+import argparse
+import statistics
+import time
+
+import plurank
+from benchmarks.common import write_results
+
+SEEDS = range(5)
+
+
+def measure(detection: str, n_users: int, n_items: int, n_rankings: int, per_user: int, seed: int) -> dict[str, object]:
+    truth = plurank.simulate(n_users, n_items, n_rankings, per_user, concentration=0.1, random_state=seed)
+    model = plurank.TopicRanking(n_rankings, detection, random_state=seed)
+    begin = time.perf_counter()
+    try:
+        error = plurank.ranking_error(model.fit(truth.comparisons).rankings_, truth.rankings)
+    except plurank.NotIdentifiableError:
+        error = float("nan")
+    took = time.perf_counter() - begin
+    row = {
+        "detection": detection, "n_users": n_users, "n_items": n_items, "n_rankings": n_rankings,
+        "comparisons_per_user": per_user, "seed": seed, "ranking_error": round(error, 6),
+        "least_weight": round(float(truth.mean_weights.min()), 5), "seconds": round(took, 2),
+    }  # fmt: skip
+    print(row, flush=True)
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="skip 20,000 users and leave the results file alone")
+    quick = parser.parse_args().quick
+    for detection in ("whitened", "projections"):  # compile first
+        measure(detection, 300, 10, 3, 50, 99)
+    rows = []
+    for detection in ("whitened", "projections"):
+        for n_users in (1000, 5000) if quick else (1000, 5000, 20000):
+            rows += [measure(detection, n_users, 100, 10, 300, seed) for seed in SEEDS]
+        rows += [measure(detection, 5000, 10, 3, 50, seed) for seed in SEEDS]
+    for key in sorted({(row["detection"], row["n_items"], row["n_users"]) for row in rows}):
+        errors = [row["ranking_error"] for row in rows if (row["detection"], row["n_items"], row["n_users"]) == key]
+        print(*key, "mean", round(statistics.fmean(errors), 5), "median", round(statistics.median(errors), 5))
+    if not quick:
+        write_results("recovery", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""``plurank convert``: ratings or rankings in, comparisons out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+import plurank
+from plurank.cli import options
+from plurank.cli.errors import about
+from plurank.cli.files import check_table, write_table
+from plurank.cli.output import count, emit_json, label, out, progress
+from plurank.exceptions import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plurank import Comparisons
+
+Pairs = Literal["full", "partial"]
+RatingTies = Literal["ignore", "both", "random"]
+
+
+def convert(
+    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Ratings or rankings.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet."),
+    ],
+    pairs: Annotated[
+        Pairs, typer.Option(help="Of ratings: compare all pairs, or a random part of them.")
+    ] = "full",
+    pairs_per_rating: Annotated[
+        float, typer.Option(help="With --pairs partial: how many pairs for each of a user's ratings.")
+    ] = 5,
+    ties: Annotated[
+        RatingTies,
+        typer.Option(help="Of two items valued alike: no comparison, one each way, or one at random."),
+    ] = "ignore",
+    seed: options.Seed = 0,
+    column: options.Column = None,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Turn ratings or rankings into comparisons.
+
+    Two items that one user valued differently make a comparison. Writes columns user, winner, loser.
+
+    \b
+    Examples:
+      plurank convert ratings.csv -o votes.csv
+      plurank convert ml-1m/ratings.dat -o votes.parquet --pairs partial --pairs-per-rating 20
+      plurank convert ballots.soi -o votes.csv
+
+    \b
+    Ratings (higher is better), in columns:
+      user, item, rating    also userId, movieId; stars, score, vote
+      MovieLens (ratings.dat, u.data, ratings.csv) and pol.is (votes.csv, participants-votes.csv)
+
+    \b
+    Rankings (1 is best; items not ranked are left out):
+      user, item, rank      also position, place
+      PrefLib (.soc, .soi, .toc, .toi)
+    Any other name: say so, as in --column rating=liked.
+    """
+    target = check_table(output, data)
+    columns = options.parse_columns(column)
+    with progress(f"reading {data.name}"), about(data):
+        kind, frame = _read(data, columns)
+        if kind == "rankings":
+            made = plurank.Comparisons.from_rankings(frame, ties, seed, columns=columns)
+        else:
+            made = plurank.Comparisons.from_ratings(
+                frame, pairs, ties, seed, pairs_per_rating=pairs_per_rating, columns=columns
+            )
+        write_table(made.to_frame(), target)
+    _report(made, kind, output, as_json=as_json)
+
+
+def _read(
+    data: Path, columns: dict[str, str] | None
+) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame"]:
+    """Read a file, and tell rankings from ratings by its ending, the columns named, or the columns found."""
+    from plurank.data.columns import ALIASES
+    from plurank.data.formats import PREFLIB
+
+    if data.suffix.lower() in PREFLIB:
+        return "rankings", plurank.read_rankings(data)
+    frame = plurank.read_ratings(data)
+    names = {name.strip().lower() for name in frame.columns}
+    if not columns and names.intersection(ALIASES["loser"] + ALIASES["left"]):
+        raise DataError("these are comparisons already; `plurank fit` reads them as they are.")
+    given = set(columns or {})
+    ranked = "rank" in given or (
+        not names.intersection(ALIASES["rating"]) and names.intersection(ALIASES["rank"])
+    )
+    return ("rankings", frame) if ranked and "rating" not in given else ("ratings", frame)
+
+
+def _report(made: "Comparisons", kind: str, output: Path, *, as_json: bool) -> None:
+    if as_json:
+        sizes = {"n_users": made.n_users, "n_items": made.n_items, "n_comparisons": len(made)}
+        emit_json({"output": str(output), "kind": kind, **sizes})
+        return
+    console = out()
+    people, things = count(made.n_users, "user"), count(made.n_items, "item")
+    console.print(
+        f"Wrote {label(output)}: {count(len(made), 'comparison')} of {people} and {things}, from {kind}."
+    )
+    console.print(f"Next: plurank fit {label(output)} -k 3 -o model.plurank", soft_wrap=True)

@@ -1,0 +1,185 @@
+"""``plurank demo``: the whole story in a few seconds, on made-up people."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import plurank
+from plurank.cli import options
+from plurank.cli.output import emit_json, out, percent, progress
+from plurank.cli.tables import describe_model, plain_table, ranking_tables, weight_bars
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from plurank import Comparisons, Simulation, TopicRanking
+    from plurank.progress import Progress
+
+N_PEOPLE, N_CHOICES, CONCENTRATION = 400, 40, 1.0
+FIRST_NAMES = (
+    "Ada", "Bruno", "Chloe", "Daniel", "Elif", "Farid", "Grace", "Hugo", "Ines", "Jonas",
+    "Kira", "Liam", "Mei", "Noah", "Olga", "Pablo", "Rosa", "Samir", "Tara", "Viktor",
+)  # fmt: skip
+# three camps of holidaymakers, each with its order of the same twelve things, best first
+CAMPS = {
+    "sea": (
+        "beach nap", "sea swim", "sailing", "spa", "street food", "wine tasting",
+        "concert", "old town", "camping", "mountain hike", "museum", "climbing",
+    ),
+    "mountains": (
+        "mountain hike", "climbing", "camping", "sailing", "sea swim", "old town",
+        "street food", "wine tasting", "spa", "museum", "beach nap", "concert",
+    ),
+    "city": (
+        "museum", "old town", "concert", "street food", "wine tasting", "spa",
+        "sea swim", "beach nap", "mountain hike", "sailing", "camping", "climbing",
+    ),
+}  # fmt: skip
+CAMP_SIZES = (0.45, 0.3, 0.25)
+N_SHOWN = 3  # people
+NEXT = """Now with your own file, one comparison a row (user, winner, loser):
+
+  plurank show votes.csv                            is the file all right?
+  plurank fit votes.csv -k 3 -o model.plurank       find three rankings
+  plurank show model.plurank --user ID              what does one person like?
+  plurank predict model.plurank pairs.csv           who will prefer what?
+
+Ratings or ballots instead of comparisons? Start with: plurank convert --help"""
+
+
+class Story(NamedTuple):
+    """The made-up people, what was fitted to most of their choices, and the choices held out."""
+
+    made: "Simulation"
+    test: "Comparisons"
+    model: "TopicRanking"
+    single: "TopicRanking"
+    order: list[int]  # which ranking found is which camp's
+
+
+def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
+    """See what plurank does, on made-up people.
+
+    Simulates 400 holidaymakers of three camps, who each chose 40 times between two things to do; finds the
+    camps' rankings from the choices alone; and compares what it found with the truth. Takes a few seconds; the
+    first time half a minute, because fast code is compiled.
+
+    \b
+    Examples:
+      plurank demo
+      plurank demo --seed 7
+    """
+    with progress("making up people", announce=True) as on_progress:
+        story = _tell(seed, on_progress)
+    if as_json:
+        emit_json(_describe(story))
+    else:
+        _print(story)
+
+
+def _tell(seed: int, on_progress: "Progress") -> Story:
+    made = make_people(seed)
+    train, test = made.comparisons.split(random_state=seed)
+    model = plurank.TopicRanking(len(CAMPS), random_state=seed).fit(train, on_progress=on_progress)
+    single = plurank.TopicRanking(1, random_state=seed).fit(train)
+    order = plurank.align(model.items_[model.rankings_], list(CAMPS.values())).tolist()
+    return Story(made, test, model, single, order)
+
+
+def make_people(seed: int) -> "Simulation":
+    """Simulate the people, and give them names."""
+    import numpy as np
+
+    items = sorted(CAMPS["sea"])
+    rankings = [[items.index(item) for item in camp] for camp in CAMPS.values()]
+    made = plurank.simulate(
+        N_PEOPLE, comparisons_per_user=N_CHOICES, concentration=CONCENTRATION, random_state=seed,
+        mean_weights=CAMP_SIZES, rankings=rankings, items=items,
+    )  # fmt: skip
+    names = [f"{FIRST_NAMES[n % len(FIRST_NAMES)]} {n // len(FIRST_NAMES) + 1}" for n in range(N_PEOPLE)]
+    return replace(made, comparisons=replace(made.comparisons, users=np.array(names, dtype=object)))
+
+
+def _describe(story: Story) -> dict[str, Any]:
+    scores = {
+        name: {"accuracy": model.accuracy(story.test), "log_likelihood": model.score(story.test)}
+        for name, model in (("three_rankings", story.model), ("one_ranking", story.single))
+    }
+    return {
+        "simulated": True,
+        "n_comparisons": len(story.made.comparisons),
+        "n_held_out": len(story.test),
+        "truth": {camp: list(items) for camp, items in CAMPS.items()},
+        "found": {camp: story.order[c] + 1 for c, camp in enumerate(CAMPS)},
+        "ranking_error": _ranking_error(story),
+        "held_out": scores,
+        **describe_model(story.model),
+    }
+
+
+def _ranking_error(story: Story) -> float:
+    return plurank.ranking_error(story.model.items_[story.model.rankings_], list(CAMPS.values()))
+
+
+def _print(story: Story) -> None:
+    console = out()
+    console.print(
+        f"These people are made up: {N_PEOPLE} simulated holidaymakers, each asked {N_CHOICES} times which of two "
+        "things they would rather do. They come from three camps (sea, mountains, city), and most are a bit of "
+        "each. plurank saw four fifths of the choices, and nothing about camps.\n"
+    )
+    _print_rankings(console, story)
+    _print_people(console, story)
+    _print_choices(console, story)
+    _print_scores(console, story)
+    console.print(NEXT)
+
+
+def _print_rankings(console: "Console", story: Story) -> None:
+    console.print("The rankings it found, and how much people follow each:", style="bold")
+    described = describe_model(story.model)["rankings"]
+    console.print(ranking_tables(console, [described[k] for k in story.order], 12, list(CAMPS)))
+    error = _ranking_error(story)
+    verdict = (
+        "All pairs stand in the true order"
+        if error < 1e-9
+        else f"{error:.1%} of pairs stand the wrong way round"
+    )
+    sizes = ", ".join(f"{camp} {percent(size)}" for camp, size in zip(CAMPS, CAMP_SIZES, strict=True))
+    console.print(f"{verdict} (ranking error {error:.3f}). The true shares: {sizes}.\n")
+
+
+def _print_people(console: "Console", story: Story) -> None:
+    console.print("How much some of them follow each ranking:", style="bold")
+    for user in range(N_SHOWN):
+        console.print(str(story.made.comparisons.users[user]))
+        weights, truth = story.model.user_weights_[user, story.order], story.made.user_weights[user]
+        console.print(weight_bars(weights.tolist(), truth.tolist(), list(CAMPS)))
+    console.print()
+
+
+def _print_choices(console: "Console", story: Story) -> None:
+    """Show the first held-out choice of each of some people."""
+    chosen = story.test.to_frame().unique("user", keep="first", maintain_order=True).head(2 * N_SHOWN)
+    rows = [(user, *sorted((winner, loser)), winner) for user, winner, loser in chosen.rows()]
+    asked = chosen.with_columns(left=_column(rows, 1), right=_column(rows, 2))
+    table = plain_table("Held-out choice")
+    for name in ("between", "predicted", "chose"):
+        table.add_column(name)
+    for (user, left, right, winner), p in zip(rows, story.model.predict_proba(asked), strict=True):
+        guess = f"{left} {percent(p)}" if p >= 0.5 else f"{right} {percent(1 - p)}"
+        table.add_row(user, f"{left}, {right}", guess, winner)
+    console.print(table)
+
+
+def _column(rows: list[tuple[Any, ...]], at: int) -> Any:
+    import polars as pl
+
+    return pl.Series([row[at] for row in rows])
+
+
+def _print_scores(console: "Console", story: Story) -> None:
+    table = plain_table("Predicting the held-out fifth", "accuracy", "log-likelihood")
+    for name, model in (("three rankings", story.model), ("one ranking for everybody", story.single)):
+        table.add_row(name, percent(model.accuracy(story.test)), f"{model.score(story.test):.3f}")
+    table.add_row("guessing", percent(plurank.accuracy([0.5])), f"{plurank.log_likelihood([0.5]):.3f}")
+    console.print(table)

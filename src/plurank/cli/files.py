@@ -1,0 +1,73 @@
+"""Files that commands write: checked before the work starts, written beside and renamed."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plurank.exceptions import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TABLES = (".csv", ".parquet", ".pq")
+written: list[Path] = []  # by this command, so that Ctrl-C can tell
+
+
+def forget_written() -> None:
+    """Start a new command."""
+    written.clear()
+
+
+def check_output(path: Path, *inputs: Path) -> Path:
+    """Refuse, before any work, a place where a file cannot be written; follow links to the file meant."""
+    target = path.expanduser().resolve()
+    if not target.parent.is_dir():
+        raise DataError(f"{path}: there is no folder {str(path.parent)!r} to write in. Make it first.")
+    if target.exists() and not target.is_file():
+        raise DataError(f"{path} is not a file that can be replaced. Give the name of a file.")
+    if any(source.exists() and target == source.resolve() for source in inputs):
+        raise DataError(f"{path} is also the input; writing there would destroy it. Give another name.")
+    if not os.access(target.parent, os.W_OK):
+        raise DataError(f"{path}: the folder {str(path.parent)!r} is not yours to write in.")
+    return target
+
+
+def check_table(path: Path, *inputs: Path) -> Path:
+    """Check a place for a table, whose ending says how it is written."""
+    if path.suffix.lower() not in TABLES:
+        raise ParameterError(f"{path.name}: expected a name ending in {', '.join(TABLES)}.")
+    return check_output(path, *inputs)
+
+
+@contextmanager
+def write_beside(target: Path) -> Iterator[Path]:
+    """Give a name beside the target to write to; rename it at the end, or remove it if anything went wrong."""
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        os.replace(beside, target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    written.append(target)
+
+
+def write_table(frame: "pl.DataFrame", target: Path) -> None:
+    """Write a frame as CSV or Parquet, by the name's ending."""
+    from polars.exceptions import PolarsError
+
+    with write_beside(target) as beside:
+        try:
+            frame.write_csv(beside) if target.suffix.lower() == ".csv" else frame.write_parquet(beside)
+        except PolarsError as error:  # how polars wraps a full disk
+            raise OSError(f"{target.name} could not be written: {error}") from error
+
+
+def write_json(value: Any, target: Path) -> None:
+    """Write a value as JSON."""
+    with write_beside(target) as beside, beside.open("w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False)
+        file.write("\n")

@@ -1,0 +1,39 @@
+"""Options and arguments that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from plurank.exceptions import ParameterError
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for other programs.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of all random draws; the same seed, the same answer.")
+]
+Ties = Annotated[
+    Literal["half", "drop"],
+    typer.Option("--ties", help="What a tie counts as: half a win each way, or nothing."),
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="ROLE=NAME", help="Which column is what, as in user=voter. May be repeated."
+    ),
+]
+Top = Annotated[int, typer.Option("--top", min=1, help="How many items of every ranking to show.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, made by `plurank fit`.")]
+
+
+def parse_columns(given: list[str] | None) -> dict[str, str] | None:
+    """Read ``ROLE=NAME`` options as a mapping of roles to column names."""
+    columns: dict[str, str] = {}
+    for text in given or []:
+        role, _, name = text.partition("=")
+        role = role.strip().lower()
+        if not role or not name or role in columns:
+            raise ParameterError(
+                f"--column takes ROLE=NAME, each role once, as in --column user=voter; got {text!r}."
+            )
+        columns[role] = name
+    return columns or None

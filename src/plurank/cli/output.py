@@ -1,0 +1,105 @@
+"""What commands say: results on stdout; progress, notes and warnings on stderr."""
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from plurank.progress import Progress as OnProgress
+
+FIRST_RUN = "The first run on a computer also compiles; that takes about half a minute, once."
+
+
+class PlainConsole(Console):
+    """A console that prints ids as they are: no markup, no emoji codes, no guessed colours."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave closed pipes to the command's own error handling."""
+        raise BrokenPipeError
+
+
+def out() -> PlainConsole:
+    """Give the console for results."""
+    return PlainConsole()
+
+
+def err() -> PlainConsole:
+    """Give the console for everything else."""
+    return PlainConsole(stderr=True)
+
+
+def warn(sentence: str) -> None:
+    """Print a warning on stderr."""
+    err().print(Text.assemble(("Warning: ", "yellow"), sentence), soft_wrap=True)
+
+
+def note(sentence: str) -> None:
+    """Print a remark on stderr."""
+    err().print(Text(sentence, style="dim"), soft_wrap=True)
+
+
+def label(value: Any) -> str:
+    """Show an id as text; control characters, which could take over a terminal, are spelled out."""
+    return "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in str(value))
+
+
+def count(n: int, noun: str) -> str:
+    """Show a number of things."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def percent(share: float) -> str:
+    """Show a share as a whole percentage."""
+    return f"{share:.0%}"
+
+
+def emit_json(value: Any) -> None:
+    """Print JSON on stdout, in ASCII so that any terminal and pipe carries it."""
+    sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
+
+
+def emit_csv(frame: "pl.DataFrame") -> None:
+    """Print a frame as CSV on stdout, in UTF-8 whatever the terminal."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(frame.write_csv().encode())
+    sys.stdout.buffer.flush()
+
+
+class StageBar(Progress):
+    """A bar for one piece of work, with the remark that explains a slow first time below it."""
+
+    def get_renderables(self) -> Iterator[RenderableType]:
+        """Give the bar and the remark."""
+        yield self.make_tasks_table(self.tasks)
+        yield Text(FIRST_RUN, style="dim")
+
+
+@contextmanager
+def progress(title: str, *, announce: bool = False) -> Iterator["OnProgress"]:
+    """Show a bar on stderr while work runs; give the function that moves it.
+
+    Without a terminal there is no bar, and with ``announce`` one line instead.
+    """
+    console = err()
+    if announce and not console.is_terminal:
+        note(f"{title.capitalize()}. {FIRST_RUN}")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(24), TimeElapsedColumn())
+    with StageBar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=1.0)
+
+        def move(stage: str, done: float) -> None:
+            bar.update(task, description=stage, completed=done)
+
+        yield move

@@ -1,0 +1,153 @@
+"""``plurank show``: what is in a data file or in a model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import plurank
+from plurank.cli import options
+from plurank.cli.output import count, emit_json, label, out, percent, progress
+from plurank.cli.tables import (
+    describe_model,
+    details_table,
+    facts,
+    fit_facts,
+    plain_table,
+    ranking_tables,
+    weight_bars,
+)
+from plurank.exceptions import DataError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from plurank import DataReport
+    from plurank.models.base import RankingModel
+
+
+def show(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Comparisons, or a model made by `plurank fit`.")
+    ],
+    top: options.Top = 10,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", metavar="ID", help="Of a model: this user's weights and favourite items."),
+    ] = None,
+    ties: options.Ties = "half",
+    column: options.Column = None,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Look into a data file or a model.
+
+    Of a data file it tells how much there is and what will make trouble; of a model, the rankings and how it was
+    fitted; with --user, what one person likes.
+
+    \b
+    Examples:
+      plurank show votes.csv
+      plurank show model.plurank --top 20
+      plurank show model.plurank --user anna
+
+    A data file has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
+    for these.
+    """
+    if not is_model(file):
+        _refuse_user(user, file)
+        _show_data(file, column, ties, as_json=as_json)
+        return
+    with progress(f"reading {file.name}"):
+        model = plurank.load(file)
+    if user is None:
+        _show_model(model, top, as_json=as_json)
+    else:
+        _show_user(model, user, top, as_json=as_json)
+
+
+def is_model(file: Path) -> bool:
+    """Tell a model from data: by its first bytes, which are those of a zip, or where it is damaged by its ending."""
+    if not file.is_file():
+        return file.suffix.lower() == ".plurank"
+    with file.open("rb") as opened:
+        return opened.read(4) == b"PK\x03\x04" or file.suffix.lower() == ".plurank"
+
+
+def _refuse_user(user: str | None, file: Path) -> None:
+    if user is not None:
+        raise DataError(f"--user needs a model, and {file.name} is none. Make one with `plurank fit`.")
+
+
+def _show_data(file: Path, column: list[str] | None, ties: Any, *, as_json: bool) -> None:
+    columns = options.parse_columns(column)
+    with progress(f"reading {file.name}"):
+        report = plurank.read_comparisons(file, columns=columns, ties=ties).diagnose()
+    if as_json:
+        emit_json(report.to_dict())
+    else:
+        _print_report(report)
+
+
+def _print_report(report: "DataReport") -> None:
+    console = out()
+    spread = f"{report.min_per_user:,} to {report.max_per_user:,}, median {report.median_per_user:,.0f}"
+    rows = [
+        ("users", f"{report.n_users:,}"),
+        ("items", f"{report.n_items:,}"),
+        ("comparisons", f"{report.n_comparisons:,}"),
+        ("per user", spread),
+        ("repeated", f"{report.n_duplicates:,}"),
+        ("items linked", "all" if report.is_connected else f"in {len(report.item_groups):,} separate groups"),
+    ]
+    console.print(facts(rows))
+    console.print()
+    for problem in report.problems:
+        console.print(f"! {problem}", style="yellow")
+    if not report.problems:
+        console.print("No problems found. Next: plurank fit FILE -k 3 -o model.plurank", style="green")
+
+
+def _show_model(model: "RankingModel", top: int, *, as_json: bool) -> None:
+    described = describe_model(model)
+    if as_json:
+        emit_json(described)
+        return
+    console = out()
+    console.print(ranking_tables(console, described["rankings"], top))
+    console.print(details_table(described["rankings"]))
+    console.print(facts(fit_facts(described)))
+
+
+def _show_user(model: "RankingModel", user: str, top: int, *, as_json: bool) -> None:
+    weights, ranked = _weights_of(model, user), model.rank(user).head(top).rows()
+    if as_json:
+        best = [{"item": item, "score": score, "rank": rank} for item, score, rank in ranked]
+        emit_json({"user": user, "weights": weights, "items": best})
+        return
+    console = out()
+    console.print(f"{label(user)} follows")
+    console.print(weight_bars(weights))
+    console.print(f"\nand likes best, of {count(len(model.items_), 'item')}:")
+    console.print(_favourites(ranked))
+
+
+def _weights_of(model: "RankingModel", user: str) -> list[float]:
+    from plurank.data.encoding import look_up
+
+    code = int(look_up([user], model.users_, "user")[0])
+    if code < 0:
+        some = ", ".join(repr(known) for known in model.users_[:3].tolist())
+        raise DataError(
+            f"the model does not know user {user!r}. It knows {len(model.users_):,}, such as {some}."
+        )
+    weights: list[float] = model.user_weights_[code].tolist()
+    return weights
+
+
+def _favourites(ranked: list[tuple[Any, ...]]) -> "Table":
+    table = plain_table("")
+    table.add_column("Item", overflow="fold")
+    table.add_column("Preferred to another item", justify="right")
+    for item, score, rank in ranked:
+        table.add_row(str(rank), label(item), percent(score))
+    return table
