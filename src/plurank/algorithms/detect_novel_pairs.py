@@ -54,12 +54,12 @@ def detect_novel_pairs(
 ) -> NovelPairs:
     """Run Algorithm 2."""
     projections = project(moments, n_projections, directions, rng=rng, on_progress=on_progress)
-    candidates, separated, statistic = _find_candidates(moments, projections, separation_tol)
-    angles = _estimate_solid_angles(projections, candidates, separated)
-    chosen = _choose_distinct(candidates, angles, separated, n_rankings, separation_tol)
+    geometry = _Geometry(moments, projections, separation_tol)
+    candidates, angles = _estimate_solid_angles(geometry, on_progress)
+    chosen = _choose_distinct(geometry, candidates, angles, n_rankings)
     rows = candidates[chosen]
-    gram, targets = _geometry(moments, projections, rows, statistic)
-    return NovelPairs(rows, angles[chosen], statistic, gram, targets)
+    gram, targets = geometry.regression_terms(rows)
+    return NovelPairs(rows, angles[chosen], geometry.statistic, gram, targets)
 
 
 def project(
@@ -69,10 +69,10 @@ def project(
     *,
     rng: np.random.Generator,
     on_progress: Progress = silent,
-) -> Floats:
+) -> NDArray[np.float32]:
     """Give <E_w, d_r> for all rows and directions, (W, P); E[d d^T] is the identity for both kinds of directions."""
     n_rows = len(moments.counts)
-    projections = np.empty((n_rows, n_projections))
+    projections = np.empty((n_rows, n_projections), dtype=np.float32)
     for begin in range(0, n_projections, CHUNK):
         on_progress("projecting on random directions", begin / n_projections)
         chunk = rng.standard_normal((n_rows, min(CHUNK, n_projections - begin)))
@@ -82,76 +82,91 @@ def project(
     return projections
 
 
-def _find_candidates(
-    moments: Moments, projections: Floats, separation_tol: float
-) -> tuple[Rows, NDArray[np.bool_], str]:
-    """Give the rows that can have a positive solid angle, and the set J of each as a column of (W, n_candidates)."""
-    diagonal = moments.diagonal()
-    seen = np.flatnonzero((projections != 0).any(axis=1))
-    statistic = "entries" if len(seen) and (diagonal[seen] > 0).all() else "rows"
+class _Geometry:
+    """Which rows of E are far apart, by the one or the other statistic of the appendix."""
 
-    def separate(rows: Rows) -> NDArray[np.bool_]:
-        if statistic == "entries":
-            distances = _entry_distances(moments, diagonal, rows)
+    def __init__(self, moments: Moments, projections: NDArray[np.float32], separation_tol: float) -> None:
+        self.moments, self.projections, self.separation_tol = moments, projections, separation_tol
+        self.squares = np.einsum("wr,wr->w", projections, projections)
+        self.seen = self.squares > 0
+        self.diagonal = moments.diagonal()
+        self.statistic = "entries" if (self.diagonal[self.seen] > 0).all() else "rows"
+
+    def separated(self, rows: Rows) -> NDArray[np.bool_]:
+        """Give the sets J of some rows, as columns of (W, n)."""
+        far = self._distances(rows) >= self.separation_tol
+        far[rows, np.arange(len(rows))] = False
+        return far
+
+    def _distances(self, rows: Rows) -> NDArray[np.floating]:
+        """E_ii - 2 E_ij + E_jj, or |E_i - E_j|^2 / W, between all rows and some, (W, n).
+
+        E |<x, d>|^2 = |x|^2 for isotropic d, so the projections tell the length of a difference of rows.
+        """
+        if self.statistic == "entries":
+            return self.diagonal[:, None] + self.diagonal[rows] - 2.0 * self.moments.columns(rows)
+        distances = self.projections @ self.projections[rows].T
+        distances *= -2.0
+        distances += self.squares[:, None] + self.squares[rows]
+        distances /= self.projections.size
+        return distances
+
+    def regression_terms(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Quadratic and linear terms of Algorithm 3: of ``(x_i - b Y) (x'_i - b Y')^T``, or of ``|E_i - b E_I|^2``."""
+        if self.statistic == "entries":
+            targets = self.moments.columns(rows)
         else:
-            distances = _row_distances(projections, rows)
-        separated = distances >= separation_tol
-        separated[rows, np.arange(len(rows))] = False
-        return separated
-
-    highest = np.unique(projections.argmax(axis=0))
-    from_highest = separate(highest)
-    never_seen = np.ones(len(projections), dtype=bool)
-    never_seen[seen] = False
-    near = np.flatnonzero(~from_highest.all(axis=1) & ~never_seen)
-    extra = np.setdiff1d(near, highest)
-    return np.concatenate([highest, extra]), np.hstack([from_highest, separate(extra)]), statistic
+            targets = (self.projections @ self.projections[rows].T).astype(np.float64) / self.projections.shape[1]
+        return targets[rows].copy(), targets
 
 
-def _entry_distances(moments: Moments, diagonal: Floats, rows: Rows) -> Floats:
-    """E_ii - E_ij - E_ji + E_jj between all rows and some, (W, n)."""
-    return diagonal[:, None] + diagonal[rows] - 2.0 * moments.columns(rows)
+def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[Rows, Floats]:
+    """Give the rows with a chance of a positive solid angle, and their estimates: the share of directions along which
+    no row of J lies above.
+    """
+    highest = geometry.projections.argmax(axis=0)
+    near = np.zeros(len(geometry.seen), dtype=bool)
+    for rows in _chunks(np.unique(highest)):
+        near |= ~geometry.separated(rows).all(axis=1)
+    candidates = np.flatnonzero(near & geometry.seen)
+    angles = np.zeros(len(candidates))
+    for begin in range(0, len(candidates), CHUNK):
+        on_progress("estimating solid angles", begin / len(candidates))
+        rows = candidates[begin : begin + CHUNK]
+        separated = geometry.separated(rows)
+        for at, row in enumerate(rows):
+            angles[begin + at] = _solid_angle(geometry.projections, row, separated[:, at], highest)
+    return candidates, angles
 
 
-def _row_distances(projections: Floats, rows: Rows) -> Floats:
-    """|E_i - E_j|^2 / W between all rows and some, (W, n): E |<x, d>|^2 = |x|^2 for isotropic d."""
-    squares = np.einsum("wr,wr->w", projections, projections)
-    cross = projections @ projections[rows].T
-    return (squares[:, None] + squares[rows] - 2.0 * cross) / (projections.shape[1] * len(projections))
+def _solid_angle(
+    projections: NDArray[np.float32], row: int, separated: NDArray[np.bool_], highest: Rows
+) -> float:
+    rivals = np.flatnonzero(separated)
+    n_above_all = 0
+    # along any other direction the highest row is itself in J
+    for directions in _chunks(np.flatnonzero(~separated[highest])):
+        best_rivals = projections[np.ix_(rivals, directions)].max(axis=0, initial=-np.inf)
+        n_above_all += int((best_rivals <= projections[row, directions]).sum())
+    return n_above_all / projections.shape[1]
 
 
-def _estimate_solid_angles(projections: Floats, candidates: Rows, separated: NDArray[np.bool_]) -> Floats:
-    """Share of directions along which no row of J_i lies above row i, for every candidate i."""
-    highest = projections.argmax(axis=0)
-    angles = np.empty(len(candidates))
-    for c, row in enumerate(candidates):
-        # along any other direction the highest row itself is in J
-        possible = np.flatnonzero(~separated[highest, c])
-        rivals = projections[np.ix_(separated[:, c], possible)].max(axis=0, initial=-np.inf)
-        angles[c] = (rivals <= projections[row, possible]).sum() / projections.shape[1]
-    return angles
+def _chunks(values: Rows) -> list[Rows]:
+    return [values[begin : begin + CHUNK] for begin in range(0, len(values), CHUNK)]
 
 
-def _choose_distinct(
-    candidates: Rows, angles: Floats, separated: NDArray[np.bool_], n_rankings: int, separation_tol: float
-) -> NDArray[np.int64]:
+def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_rankings: int) -> NDArray[np.int64]:
     """Take candidates by falling solid angle, each separated from all taken before."""
     chosen: list[int] = []
+    free = angles > 0
     for c in np.lexsort((candidates, -angles)):
-        if all(separated[candidates[c], other] for other in chosen):
+        if free[c]:
             chosen.append(int(c))
+            free &= geometry.separated(candidates[[c]])[candidates, 0]
         if len(chosen) == n_rankings:
             return np.array(chosen)
     raise NotIdentifiableError(
         f"{n_rankings} rankings were asked for, but only {len(chosen)} pairs of items are novel and separated by at least "
-        f"{separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, or detection='whitened'."
+        f"{geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, or "
+        "detection='whitened'."
     )
-
-
-def _geometry(moments: Moments, projections: Floats, rows: Rows, statistic: str) -> tuple[Floats, Floats]:
-    """Quadratic and linear terms of ``(x_i - b Y) (x'_i - b Y')^T`` (entries of E) or ``|E_i - b E_I|^2`` (rows of E)."""
-    if statistic == "entries":
-        targets = moments.columns(rows)
-        return targets[rows].copy(), targets
-    targets = projections @ projections[rows].T / projections.shape[1]
-    return targets[rows].copy(), targets

@@ -19,5 +19,7 @@ def estimate_ranking_matrix(gram: Floats, targets: Floats, counts: Floats, regre
     """Run Algorithm 3: gram (K, K), targets (W, K), counts (W,) -> B diag(a), (W, K)."""
     n_rankings = len(gram)
     tolerance = regression_tol * float(np.trace(gram)) / n_rankings
-    shares = kernels.regress_on_simplex(gram, targets, tolerance, STEPS_PER_RANKING * n_rankings)
-    return shares * (counts / counts.sum())[:, None]  # type: ignore[no-any-return]
+    seen = counts > 0
+    shares = np.zeros_like(targets)
+    shares[seen] = kernels.regress_on_simplex(gram, targets[seen], tolerance, STEPS_PER_RANKING * n_rankings)
+    return shares * (counts / counts.sum())[:, None]
