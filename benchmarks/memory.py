@@ -43,7 +43,12 @@ def main() -> None:
         command = [sys.executable, "-m", "benchmarks.memory", *map(str, case)]
         before, peak, took, error = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
         names = ("n_users", "n_items", "n_rankings", "comparisons_per_user", "detection")
-        measured = {"data_gib": before, "peak_gib": peak, "seconds_with_compiling": took, "ranking_error": error}
+        measured = {
+            "data_gib": before,
+            "peak_gib": peak,
+            "seconds_with_compiling": took,
+            "ranking_error": error,
+        }
         rows.append({**dict(zip(names, case, strict=True)), **measured})
         print(rows[-1], flush=True)
     write_results("memory", rows)

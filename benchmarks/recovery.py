@@ -1,7 +1,8 @@
 """How well the rankings of a simulated population are recovered, and how long it takes.
 
-Setting of the paper's section 6.2 with random permutations: Q = 100, N = 300, K = 10, concentration 0.1; mean weights drawn
-uniformly from the simplex for every seed, so that some rankings are followed by very few people (column least_weight).
+Setting of the paper's section 6.2 with random permutations: Q = 100, N = 300, K = 10, concentration 0.1; mean weights
+drawn uniformly from the simplex for every seed, so that some rankings are followed by very few people (column
+least_weight).
 
     python -m benchmarks.recovery [--quick]
 """

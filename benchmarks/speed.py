@@ -3,9 +3,11 @@
     python -m benchmarks.speed
 
 read:   10 million rows of CSV into Comparisons, against polars reading the same file into a frame.
-detect: fitting whitened TopicRanking on 6 million comparisons (Q = 100, N = 300, K = 10), against the paper's detection on
+detect: fitting whitened TopicRanking on 6 million comparisons (Q = 100, N = 300, K = 10), against the paper's
+detection on
         the same data: (a) Algorithm 2 as printed, one direction after the other, each a product with two scipy.sparse
-        matrices; timed on some of the 150 K directions and multiplied up; (b) our blocked version of the same, a whole fit.
+        matrices; timed on some of the 150 K directions and multiplied up; (b) our blocked version of the same, a whole
+        fit.
 grow:   fitting 10 times the users.
 """
 
@@ -36,7 +38,11 @@ def compare_reading() -> list[dict[str, object]]:
     )
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for kind, frame in (("numbers", numbers), ("numbers sorted by user", numbers.sort("user")), ("text", texts)):
+        for kind, frame in (
+            ("numbers", numbers),
+            ("numbers sorted by user", numbers.sort("user")),
+            ("text", texts),
+        ):
             path = Path(folder) / "comparisons.csv"
             frame.write_csv(path)
             plurank.read_comparisons(path)
@@ -83,7 +89,13 @@ def compare_detections() -> list[dict[str, object]]:
     blocked = seconds(lambda: paper.fit(comparisons), repeats=2)
     what = "fit 6 million comparisons"
     return [
-        row(what, "whitened, whole fit", ours, "Algorithm 2's loop over 1,500 directions alone (scipy.sparse)", loop),
+        row(
+            what,
+            "whitened, whole fit",
+            ours,
+            "Algorithm 2's loop over 1,500 directions alone (scipy.sparse)",
+            loop,
+        ),
         row(what, "whitened, whole fit", ours, "detection='projections', whole fit (blocked kernels)", blocked),
     ]
 

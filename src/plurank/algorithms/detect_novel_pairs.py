@@ -1,14 +1,14 @@
 """Find one novel pair for each ranking: an ordered pair (i, j) that this ranking alone puts in this order.
 
 Paper: Algorithm 2 (NovelPairDetect via random projections), section 5; the statistics of Proposition 3 in the appendix.
-Needs the moments E as an operator; gives the rows of K novel pairs, their solid angles, and the geometry for Algorithm 3.
-Differences from the paper:
+Needs the moments E as an operator; gives the rows of K novel pairs, their solid angles, and the geometry for Algorithm
+3. Differences from the paper:
 - the loop stops at K pairs (``while k <= K`` as printed collects K + 1);
 - the sets J are computed only for rows that can have a positive solid angle: those that are the highest for some
   direction, and those not separated from one of these;
 - where the diagonal of E is structurally empty (no user has the same ordered pair in both halves),
-  ``E_ii - 2 E_ij + E_jj`` says nothing, so the appendix's other statistic takes its place: the distance of whole rows, as
-  the mean square per column, estimated from the projections. The same goes for the regression of Algorithm 3.
+  ``E_ii - 2 E_ij + E_jj`` says nothing, so the appendix's other statistic takes its place: the distance of whole rows,
+  as the mean square per column, estimated from the projections. The same goes for the regression of Algorithm 3.
 """
 
 from dataclasses import dataclass
@@ -139,9 +139,7 @@ def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[
     return candidates, angles
 
 
-def _solid_angle(
-    projections: NDArray[np.float32], row: int, separated: NDArray[np.bool_], highest: Rows
-) -> float:
+def _solid_angle(projections: NDArray[np.float32], row: int, separated: NDArray[np.bool_], highest: Rows) -> float:
     rivals = np.flatnonzero(separated)
     n_above_all = 0
     # along any other direction the highest row is itself in J
@@ -166,7 +164,7 @@ def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_ra
         if len(chosen) == n_rankings:
             return np.array(chosen)
     raise NotIdentifiableError(
-        f"{n_rankings} rankings were asked for, but only {len(chosen)} pairs of items are novel and separated by at least "
-        f"{geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, or "
+        f"{n_rankings} rankings were asked for, but only {len(chosen)} pairs of items are novel and separated by at "
+        f"least {geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, or "
         "detection='whitened'."
     )

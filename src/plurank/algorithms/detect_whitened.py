@@ -17,7 +17,8 @@ from plurank.statistics.pair_moments import Moments
 
 Floats = NDArray[np.float64]
 OVERSAMPLING = 4
-N_PRODUCTS = 2  # more let the noise of W dimensions back in that the start in item space has left out
+N_PRODUCTS = 2  # more let the noise of W dimensions back in that a good start has left out
+N_PRODUCTS_FROM_CHANCE = 12
 N_DIRECTIONS = 150  # times K, for the solid angles
 
 
@@ -38,7 +39,8 @@ def detect_whitened(moments: Moments, n_rankings: int, *, rng: np.random.Generat
 
 
 def embed(moments: Moments, n_rankings: int, *, rng: np.random.Generator) -> Floats:
-    """Embed every row: ``sqrt(total) D^-1/2 U sqrt(lambda)``, (W, K). The first coordinate is 1: F's trivial eigenvector.
+    """Embed every row: ``sqrt(total) D^-1/2 U sqrt(lambda)``, (W, K). The first coordinate is 1: F's trivial
+    eigenvector.
 
     Subspace iteration with Rayleigh-Ritz, deflated by the trivial eigenvector sqrt(D).
     """
@@ -48,7 +50,10 @@ def embed(moments: Moments, n_rankings: int, *, rng: np.random.Generator) -> Flo
     scale = np.divide(1.0, np.sqrt(counts), out=np.zeros_like(counts), where=counts > 0)[:, None]
     n_directions = min(n_rankings - 1 + OVERSAMPLING, len(counts) - 1)
     image = scale * moments.guess_range(n_directions, rng=rng)
-    for _ in range(N_PRODUCTS):
+    n_missing = n_directions - image.shape[1]
+    if n_missing > 0:
+        image = np.hstack([image, rng.standard_normal((len(counts), n_missing))])
+    for _ in range(N_PRODUCTS_FROM_CHANCE if n_missing > 0 else N_PRODUCTS):
         basis, _ = np.linalg.qr(image - np.outer(root, root @ image))
         image = scale * moments.cooccurrence(scale * basis)
     values, vectors = np.linalg.eigh((basis.T @ image + image.T @ basis) / 2.0)
@@ -56,8 +61,9 @@ def embed(moments: Moments, n_rankings: int, *, rng: np.random.Generator) -> Flo
     n_found = 1 + int((values > 1e-9).sum())
     if n_found < n_rankings:
         raise NotIdentifiableError(
-            f"{n_rankings} rankings were asked for, but the {len(counts):,} ordered pairs in the data vary together in only "
-            f"{n_found} {'way' if n_found == 1 else 'ways'}. Try fewer rankings, more users, or more comparisons per user."
+            f"{n_rankings} rankings were asked for, but the {len(counts):,} ordered pairs in the data vary together in "
+            f"only {n_found} {'way' if n_found == 1 else 'ways'}. Try fewer rankings, more users, or more comparisons "
+            "per user."
         )
     coordinates = (basis @ vectors) * np.sqrt(values) * scale * np.sqrt(total)
     return np.column_stack([(counts > 0).astype(float), coordinates])

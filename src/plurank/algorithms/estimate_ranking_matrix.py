@@ -1,7 +1,7 @@
 """Express every ordered pair as a mixture of the novel pairs, and so estimate B.
 
-Paper: Algorithm 3 (Estimate Rankings), section 5. Needs the novel pairs' geometry and the row counts; gives the weighted
-ranking matrix (W, K): row (i, j) is ``mu_ij sigma_(i,j),k a_k`` up to noise.
+Paper: Algorithm 3 (Estimate Rankings), section 5. Needs the novel pairs' geometry and the row counts; gives the
+weighted ranking matrix (W, K): row (i, j) is ``mu_ij sigma_(i,j),k a_k`` up to noise.
 Differences from the paper: columns are not scaled (its appendix shows that Algorithm 4 does not need it), so column k
 sums to the mean weight a_k; the regression is solved for all rows at once.
 """

@@ -1,15 +1,16 @@
 """Let the rankings found correct the vertices they were found from.
 
-Ours. A vertex taken from one row has that row's noise; total orders average over hundreds of rows. So: from the rankings
-compute which mixture every row should be (B-bar of Lemma 2), fit the K vertices to all rows by least squares, and run
-Algorithms 3 and 4 again. The round whose strict rankings explain the embedding best is kept.
+Ours. A vertex taken from one row has that row's noise; total orders average over hundreds of rows. So: from the
+rankings compute which mixture every row should be (B-bar of Lemma 2), fit the K vertices to all rows by least squares,
+and run Algorithms 3 and 4 again. The round whose strict rankings explain the embedding best is kept.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
-from plurank.algorithms.round_to_rankings import Rounded, ranking_matrix, round_to_rankings
+from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
+from plurank.components.strict import ranking_matrix
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 

@@ -1,9 +1,9 @@
 """From weights of ordered pairs to rankings.
 
-Paper: Algorithm 4 (Post Processing), section 5: ratio, then rounding. Needs the weighted ranking matrix; gives rankings.
-Differences from the paper: exact halves are rounded the same way for (i, j) and (j, i), in favour of the item that comes first, so
-that the two still add up to 1; the rounded columns need not be transitive, so each becomes a total order by the share
-of comparisons an item wins, and the triples that disagree are counted.
+Paper: Algorithm 4 (Post Processing), section 5: ratio, then rounding. Needs the weighted ranking matrix; gives
+rankings. Differences from the paper: exact halves are rounded the same way for (i, j) and (j, i), in favour of the
+item that comes first, so that the two still add up to 1; the rounded columns need not be transitive, so each becomes a
+total order by the share of comparisons an item wins, and the triples that disagree are counted.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,7 @@ class Rounded:
     n_intransitive: NDArray[np.int64]
 
 
-def round_to_rankings(
-    matrix: Floats, lower: NDArray[np.int32], higher: NDArray[np.int32], n_items: int
-) -> Rounded:
+def round_to_rankings(matrix: Floats, lower: NDArray[np.int32], higher: NDArray[np.int32], n_items: int) -> Rounded:
     """Run Algorithm 4 on the weighted ranking matrix (W, K), then order the items of each column."""
     forward, backward = matrix[0::2], matrix[1::2]
     wins = forward >= backward  # the ratio forward / (forward + backward) is at least one half
@@ -41,9 +39,7 @@ def round_to_rankings(
     return Rounded(np.stack(rankings), wins, np.array(n_intransitive))
 
 
-def _win_shares(
-    wins: NDArray[np.bool_], lower: NDArray[np.int32], higher: NDArray[np.int32], n_items: int
-) -> Floats:
+def _win_shares(wins: NDArray[np.bool_], lower: NDArray[np.int32], higher: NDArray[np.int32], n_items: int) -> Floats:
     """Give the share of its pairs that each item wins; one half for an item without any."""
     won = np.bincount(lower, wins, n_items) + np.bincount(higher, ~wins, n_items)
     compared = np.bincount(lower, minlength=n_items) + np.bincount(higher, minlength=n_items)
@@ -67,15 +63,3 @@ def count_intransitive(
     np.add.at(won, lower[disagrees], change)
     np.add.at(won, higher[disagrees], -change)
     return int(n_items * (n_items - 1) * (n_items - 2) // 6 - (won * (won - 1) // 2).sum())
-
-
-def ranking_matrix(
-    rankings: NDArray[np.int64], lower: NDArray[np.int32], higher: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """Give sigma for some pairs: (2 n_pairs, K), row 2 p for (lower, higher) and row 2 p + 1 for (higher, lower)."""
-    places = np.argsort(rankings, axis=1)
-    forward = (places[:, lower] < places[:, higher]).T
-    sigma = np.empty((2 * len(lower), len(rankings)), dtype=bool)
-    sigma[0::2] = forward
-    sigma[1::2] = ~forward
-    return sigma

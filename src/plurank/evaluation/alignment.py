@@ -1,4 +1,4 @@
-"""Label switching: rankings come in no particular order, so estimates are matched to the truth before they are compared."""
+"""Label switching: rankings come in no particular order, so estimates are matched to the truth first."""
 
 from typing import Any
 
@@ -12,8 +12,7 @@ from plurank.exceptions import ParameterError
 
 def kendall_tau(first: Any, second: Any) -> float:
     """Kendall's tau of two rankings (items, best first): 1 the same, -1 reversed."""
-    a, b = _as_places([first], [second])
-    return float(kendalltau(a[0], b[0]).statistic)
+    return 1.0 - 2.0 * float(kendall_distances([first], [second])[0, 0])
 
 
 def kendall_distances(first: Any, second: Any) -> NDArray[np.float64]:
@@ -21,14 +20,18 @@ def kendall_distances(first: Any, second: Any) -> NDArray[np.float64]:
     a, b = _as_places(first, second)
     if a.shape[1] < 2:
         return np.zeros((len(a), len(b)))
-    return np.array([[(1.0 - kendalltau(x, y).statistic) / 2.0 for y in b] for x in a])
+    n_pairs = a.shape[1] * (a.shape[1] - 1) // 2
+    shares = np.array([[(1.0 - kendalltau(x, y).statistic) / 2.0 for y in b] for x in a])
+    return np.round(shares * n_pairs) / n_pairs  # a whole number of pairs, so equal rankings are exactly 0 apart
 
 
 def align(estimated: Any, truth: Any) -> NDArray[np.int64]:
     """Match rankings by bipartite matching: ``estimated[align(estimated, truth)]`` is in the order of the truth."""
     distances = kendall_distances(truth, estimated)
     if distances.shape[0] != distances.shape[1]:
-        raise ParameterError(f"expected as many rankings as in the truth ({distances.shape[0]}), got {distances.shape[1]}.")
+        raise ParameterError(
+            f"expected as many rankings as in the truth ({distances.shape[0]}), got {distances.shape[1]}."
+        )
     return linear_sum_assignment(distances)[1].astype(np.int64)
 
 

@@ -16,7 +16,7 @@ def log_likelihood(probabilities: Any, weights: Any = None) -> float:
 
 
 def accuracy(probabilities: Any, weights: Any = None) -> float:
-    """Give the share of comparisons predicted right: probability above one half, or half a point at exactly one half."""
+    """Give the share of comparisons predicted right: a probability above one half; exactly one half counts half."""
     p = _check(probabilities)
     return float(np.average((p > 0.5) + 0.5 * (p == 0.5), weights=weights))
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from plurank import kernels
+from plurank.components.strict import places_of, win_probabilities
 from plurank.data.comparisons import Comparisons
 
 Floats = NDArray[np.float64]
@@ -17,21 +18,29 @@ TOLERANCE = 1e-3
 N_BINS = 4096
 
 
-def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Give the place of every item in every ranking, (Q, K), 0 for the best."""
-    return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
-
-
 def infer_weights(
-    comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, prior: Floats, start: Floats | None = None
+    comparisons: Comparisons,
+    rankings: NDArray[np.int64],
+    flip: float,
+    prior: Floats,
+    start: Floats | None = None,
 ) -> Floats:
     """Give the most probable weights of every user under a Dirichlet(prior), (M, K); see the kernel for the basis."""
     c = comparisons
     begin = np.tile(prior / prior.sum(), (c.n_users, 1)) if start is None else start
     # a weight of zero would stay zero whatever the user says
     begin = np.maximum(begin, 1e-12)
-    return kernels.map_user_weights(  # type: ignore[no-any-return]
-        c.offsets, c.winners, c.losers, c.kernel_weights, places_of(rankings), flip, prior, begin, MAX_ROUNDS, TOLERANCE
+    return kernels.map_user_weights(
+        c.offsets,
+        c.winners,
+        c.losers,
+        c.kernel_weights,
+        places_of(rankings),
+        flip,
+        prior,
+        begin,
+        MAX_ROUNDS,
+        TOLERANCE,
     )
 
 
@@ -42,19 +51,18 @@ def fit_flip(comparisons: Comparisons, rankings: NDArray[np.int64], weights: Flo
     away from zero by half a comparison, so that no comparison is impossible.
     """
     c = comparisons
-    agreeing = kernels.mixture_of_wins(c.user_of_each(), c.winners, c.losers, places_of(rankings), weights)
+    shares = kernels.mixture_of_wins(c.user_of_each(), c.winners, c.losers, places_of(rankings), weights)
+    # a sum of weights can round to a little more than 1, which the histogram would leave out
+    agreeing = np.minimum(shares, 1.0)
     mass, edges = np.histogram(agreeing, bins=N_BINS, range=(0.0, 1.0), weights=c.weights)
-    sums, _ = np.histogram(agreeing, bins=N_BINS, range=(0.0, 1.0), weights=agreeing * (1.0 if c.weights is None else c.weights))
+    sums, _ = np.histogram(
+        agreeing, bins=N_BINS, range=(0.0, 1.0), weights=agreeing * (1.0 if c.weights is None else c.weights)
+    )
     centres = np.divide(sums, mass, out=(edges[:-1] + edges[1:]) / 2, where=mass > 0)
     least = 0.5 / (mass.sum() + 1.0)
 
     def loss(flip: float) -> float:
-        return -float(mass @ np.log(flip + (1.0 - 2.0 * flip) * centres))
+        return -float(mass @ np.log(win_probabilities(centres, flip)))
 
     found = minimize_scalar(loss, bounds=(least, 0.5), method="bounded", options={"xatol": 1e-7})
     return float(found.x)
-
-
-def win_probabilities(agreeing: Floats, flip: float) -> Floats:
-    """P(winner preferred), given the weight on rankings that agree."""
-    return flip + (1.0 - 2.0 * flip) * agreeing

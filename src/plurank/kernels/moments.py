@@ -48,8 +48,8 @@ def arrange_halves(offsets, first, values):
 def lay_out_by_row(begins, middles, row_of, weights, n_rows):
     """Turn comparisons by user into comparisons by row, half a before half b, users in order within each.
 
-    ``np.lexsort((users, half, row_of))``. Gives the user of each comparison, its weight (empty where weights is), and where
-    half a of each row begins, half b begins, and half b ends.
+    ``np.lexsort((users, half, row_of))``. Gives the user of each comparison, its weight (empty where weights is), and
+    where half a of each row begins, half b begins, and half b ends.
     """
     edges = np.zeros(2 * n_rows + 1, np.int64)
     for u in range(middles.size):

@@ -8,7 +8,8 @@ from numba import njit
 def decided_pairs(offsets, items, ratings, ties, uniforms):
     """Compare every pair of items that a user rated.
 
-    ties: 0 ignore, 1 both ways, 2 at random with the next of uniforms. Items rated by user u are items[offsets[u]:offsets[u + 1]].
+    ties: 0 ignore, 1 both ways, 2 at random with the next of uniforms. Items rated by user u are
+    items[offsets[u]:offsets[u + 1]].
     ``for a in range(n): for b in range(a + 1, n): compare(a, b)``, twice: to count, then to fill.
     Gives comparison offsets (n_users + 1,), winners, losers.
     """

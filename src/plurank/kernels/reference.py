@@ -4,46 +4,54 @@ Arguments and results are those of the kernels, where the docstrings are.
 """
 
 # ruff: noqa: D103
-# mypy: disable-error-code="no-untyped-def"
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
-def _ones(weights, n):
+def _ones(weights: Floats, n: int) -> Floats:
     return weights if weights.size else np.ones(n)
 
 
-def encode_keys(keys):
+def encode_keys(keys: NDArray[np.uint64]) -> tuple[Codes, Ints]:
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     by_appearance = np.argsort(first)
     return np.argsort(by_appearance)[inverse].astype(np.int32), first[by_appearance].astype(np.int64)
 
 
-def group(codes, n_groups):
+def group(codes: Codes, n_groups: int) -> tuple[Ints, Ints]:
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_groups))])
     return np.argsort(codes, kind="stable").astype(np.int64), offsets.astype(np.int64)
 
 
-def group_pairs(codes, n_groups, first, second):
+def group_pairs(codes: Codes, n_groups: int, first: Codes, second: Codes) -> tuple[Codes, Codes, Ints]:
     order, offsets = group(codes, n_groups)
     return first[order], second[order], offsets
 
 
-def index_pairs(winners, losers, n_items):
+def index_pairs(winners: Codes, losers: Codes, n_items: int) -> tuple[Codes, Codes, Codes]:
     low, high = np.minimum(winners, losers), np.maximum(winners, losers)
     keys, pair = np.unique(low.astype(np.int64) * n_items + high, return_inverse=True)
     lower, higher = np.divmod(keys, max(n_items, 1))
     return (2 * pair + (winners > losers)).astype(np.int32), lower.astype(np.int32), higher.astype(np.int32)
 
 
-def find_duplicates(offsets, winners, losers, n_items):  # noqa: ARG001
+def find_duplicates(offsets: Ints, winners: Codes, losers: Codes, n_items: int) -> int:  # noqa: ARG001
     users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     return len(users) - len(set(zip(users.tolist(), winners.tolist(), losers.tolist(), strict=True)))
 
 
-def choose_half(offsets, uniforms):
+def choose_half(offsets: Ints, uniforms: Floats) -> Mask:
     chosen = np.zeros(uniforms.size, bool)
-    for begin, end in zip(offsets[:-1], offsets[1:], strict=True):
+    for begin, end in itertools.pairwise(offsets):
         needed = (end - begin + 1) // 2
         for e in range(begin, end):
             chosen[e] = uniforms[e] * (end - e) < needed
@@ -51,13 +59,15 @@ def choose_half(offsets, uniforms):
     return chosen
 
 
-def arrange_halves(offsets, first, values):
+def arrange_halves(offsets: Ints, first: Mask, values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order = np.lexsort((~first, users))
     return values[order], offsets[:-1] + np.bincount(users[first], minlength=offsets.size - 1)
 
 
-def lay_out_by_row(begins, middles, row_of, weights, n_rows):
+def lay_out_by_row(
+    begins: Ints, middles: Ints, row_of: Codes, weights: Floats, n_rows: int
+) -> tuple[Codes, Floats, Ints, Ints, Ints]:
     users = np.repeat(np.arange(middles.size, dtype=np.int32), np.diff(begins))
     groups = 2 * row_of + (np.arange(row_of.size) >= np.repeat(middles, np.diff(begins)))
     order, edges = group(groups, 2 * n_rows)
@@ -65,7 +75,7 @@ def lay_out_by_row(begins, middles, row_of, weights, n_rows):
     return users[order], row_weights, edges[:-1:2], edges[1::2], edges[2::2]
 
 
-def sum_gathered(begins, ends, index, weights, values):
+def sum_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values: Floats) -> Floats:
     weights = _ones(weights, index.size)
     out = np.zeros((begins.size, values.shape[1]), values.dtype)
     for g, (b, e) in enumerate(zip(begins, ends, strict=True)):
@@ -74,7 +84,9 @@ def sum_gathered(begins, ends, index, weights, values):
     return out
 
 
-def count_shared_users(begins_a, ends_a, begins_b, ends_b, users, weights):
+def count_shared_users(
+    begins_a: Ints, ends_a: Ints, begins_b: Ints, ends_b: Ints, users: Codes, weights: Floats
+) -> Floats:
     weights = _ones(weights, users.size)
     n_users = users.max(initial=-1) + 1
     out = np.zeros(begins_a.size)
@@ -84,10 +96,12 @@ def count_shared_users(begins_a, ends_a, begins_b, ends_b, users, weights):
     return out
 
 
-def signed_item_counts(offsets, winners, losers, weights, n_items):
+def signed_item_counts(
+    offsets: Ints, winners: Codes, losers: Codes, weights: Floats, n_items: int
+) -> tuple[Ints, Codes, Floats]:
     weights = _ones(weights, winners.size)
     indptr, indices, data = [0], [], []
-    for b, e in zip(offsets[:-1], offsets[1:], strict=True):
+    for b, e in itertools.pairwise(offsets):
         both = np.stack([winners[b:e], losers[b:e]], axis=1).ravel()
         items = list(dict.fromkeys(both.tolist()))
         dense = np.bincount(winners[b:e], weights[b:e], n_items) - np.bincount(losers[b:e], weights[b:e], n_items)
@@ -97,7 +111,7 @@ def signed_item_counts(offsets, winners, losers, weights, n_items):
     return np.array(indptr), np.array(indices, np.int32), np.array(data, float)
 
 
-def regress_on_simplex(gram, targets, tolerance, max_steps):
+def regress_on_simplex(gram: Floats, targets: Floats, tolerance: float, max_steps: int) -> Floats:
     out = np.empty(targets.shape)
     for w, target in enumerate(targets):
         b = np.full(len(gram), 1.0 / len(gram))
@@ -116,10 +130,21 @@ def regress_on_simplex(gram, targets, tolerance, max_steps):
     return out
 
 
-def map_user_weights(offsets, winners, losers, weights, places, flip, prior, start, max_rounds, tolerance):
+def map_user_weights(
+    offsets: Ints,
+    winners: Codes,
+    losers: Codes,
+    weights: Floats,
+    places: Codes,
+    flip: float,
+    prior: Floats,
+    start: Floats,
+    max_rounds: int,
+    tolerance: float,
+) -> Floats:
     weights = _ones(weights, winners.size)
     out = start.copy()
-    for u, (b, e) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for u, (b, e) in enumerate(itertools.pairwise(offsets)):
         agrees = places[winners[b:e]] < places[losers[b:e]]
         likelihood = np.where(agrees, 1 - flip, flip)
         for _ in range(max_rounds):
@@ -134,13 +159,14 @@ def map_user_weights(offsets, winners, losers, weights, places, flip, prior, sta
     return out
 
 
-def mixture_of_wins(users, winners, losers, places, theta):
+def mixture_of_wins(users: Codes, winners: Codes, losers: Codes, places: Codes, theta: Floats) -> Floats:
     return (theta[users] * (places[winners] < places[losers])).sum(axis=1)
 
 
-def _compare(pairs, items, ratings, ties, uniforms):
+def _compare(
+    pairs: Iterable[tuple[int, int]], items: Codes, ratings: Floats, ties: int, draws: Iterator[float]
+) -> Iterator[tuple[int, int]]:
     """Yield (winner, loser) for pairs of positions."""
-    draws = iter(uniforms)
     for a, b in pairs:
         if ratings[a] > ratings[b]:
             yield items[a], items[b]
@@ -153,7 +179,13 @@ def _compare(pairs, items, ratings, ties, uniforms):
             yield (items[a], items[b]) if next(draws) < 0.5 else (items[b], items[a])
 
 
-def _collect(pairs_of_users, items, ratings, ties, uniforms):
+def _collect(
+    pairs_of_users: Iterable[list[tuple[int, int]]],
+    items: Codes,
+    ratings: Floats,
+    ties: int,
+    uniforms: Floats,
+) -> tuple[Ints, Codes, Codes]:
     draws = iter(uniforms)
     found, offsets = [], [0]
     for pairs in pairs_of_users:
@@ -163,13 +195,15 @@ def _collect(pairs_of_users, items, ratings, ties, uniforms):
     return np.array(offsets, np.int64), array[:, 0].copy(), array[:, 1].copy()
 
 
-def decided_pairs(offsets, items, ratings, ties, uniforms):
-    spans = zip(offsets[:-1], offsets[1:], strict=True)
+def decided_pairs(
+    offsets: Ints, items: Codes, ratings: Floats, ties: int, uniforms: Floats
+) -> tuple[Ints, Codes, Codes]:
+    spans = itertools.pairwise(offsets)
     pairs = ([(a, b) for a in range(begin, end) for b in range(a + 1, end)] for begin, end in spans)
     return _collect(pairs, items, ratings, ties, uniforms)
 
 
-def sample_pairs(n_rated, n_wanted, uniforms):
+def sample_pairs(n_rated: Ints, n_wanted: Ints, uniforms: Floats) -> Ints:
     codes, draws = [], iter(uniforms)
     for n, wanted in zip(n_rated, n_wanted, strict=True):
         n_pairs = n * (n - 1) // 2
@@ -182,7 +216,9 @@ def sample_pairs(n_rated, n_wanted, uniforms):
     return np.array(codes, np.int64)
 
 
-def expand_pairs(offsets, items, ratings, n_wanted, codes, ties, uniforms):
+def expand_pairs(
+    offsets: Ints, items: Codes, ratings: Floats, n_wanted: Ints, codes: Ints, ties: int, uniforms: Floats
+) -> tuple[Ints, Codes, Codes]:
     ends = np.cumsum(n_wanted)
     pairs_of_users = []
     for begin, end, wanted in zip(offsets[:-1], ends, n_wanted, strict=True):
@@ -194,7 +230,9 @@ def expand_pairs(offsets, items, ratings, n_wanted, codes, ties, uniforms):
     return _collect(pairs_of_users, items, ratings, ties, uniforms)
 
 
-def decide_comparisons(offsets, first, second, uniforms, cumulative, places):
+def decide_comparisons(
+    offsets: Ints, first: Codes, second: Codes, uniforms: Floats, cumulative: Floats, places: Codes
+) -> tuple[Codes, Codes]:
     users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     tokens = np.minimum((uniforms[:, None] >= cumulative[users]).sum(axis=1), cumulative.shape[1] - 1)
     forward = places[first, tokens] < places[second, tokens]

@@ -8,8 +8,8 @@ from numba import njit, prange
 def regress_on_simplex(gram, targets, tolerance, max_steps):
     """Minimise ``b @ gram @ b / 2 - targets[w] @ b`` over the simplex, for every row w.
 
-    With gram = V V^T and targets = X V^T this is ``min |X[w] - b V|`` over b >= 0, sum b = 1. Each step moves weight from
-    the worst coordinate in use to the best one, exactly as far as pays; it ends when their gradients differ by at
+    With gram = V V^T and targets = X V^T this is ``min |X[w] - b V|`` over b >= 0, sum b = 1. Each step moves weight
+    from the worst coordinate in use to the best one, exactly as far as pays; it ends when their gradients differ by at
     most tolerance, which bounds how far the objective is from its minimum. gram (K, K), targets (W, K) -> (W, K).
     """
     n_vertices = gram.shape[0]

@@ -8,8 +8,8 @@ from numba import njit
 def decide_comparisons(offsets, first, second, uniforms, cumulative, places):
     """Draw each comparison's ranking token and order the pair by that ranking.
 
-    ``k = searchsorted(cumulative[u], uniforms[e], side="right")``; the winner is the item with the smaller places[., k].
-    cumulative (M, K) are cumulated user weights, places (Q, K) int32. Gives winners, losers (n,) int32.
+    ``k = searchsorted(cumulative[u], uniforms[e], side="right")``; the winner is the item with the smaller places[.,
+    k]. cumulative (M, K) are cumulated user weights, places (Q, K) int32. Gives winners, losers (n,) int32.
     """
     winners = np.empty(first.size, np.int32)
     losers = np.empty(first.size, np.int32)

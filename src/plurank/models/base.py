@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
-from plurank.data.encoding import Labels, look_up
+from plurank.data.encoding import Labels, as_series, look_up, missing
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
 
 
 class RankingModel(BaseEstimator):  # type: ignore[misc]
@@ -34,8 +35,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     users_: Labels
 
     @abstractmethod
-    def _win_probabilities(self, weights: Floats, left: NDArray[np.int32], right: NDArray[np.int32]) -> Floats:
-        """P(left over right) for rows of weights (n, K) and item numbers (n,)."""
+    def _win_probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for item numbers (n,) and the user's row in a table of weights (m, K)."""
 
     @abstractmethod
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
@@ -51,26 +52,34 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "rankings_")
         columns = as_columns(X)
         users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
-        known = look_up(users, self.users_, "user")
-        items = [look_up(side, self.items_, name) for side, name in ((left, "left"), (right, "right"))]
-        for codes, side, name in zip(items, (left, right), ("left", "right"), strict=True):
-            if (codes < 0).any():
-                example = side.to_list()[int(np.argmax(codes < 0))]  # type: ignore[union-attr]
-                refuse_rows(codes < 0, f"{name} is an item the model does not know ({example!r})", "Use items of the model")
+        items = [self._known_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
-        return self._win_probabilities(self._weights_of(known), *items)
+        refuse_rows(
+            missing(as_series(users, "user")),
+            "user is missing (empty, null or NaN)",
+            "Fill it in or drop the row",
+        )
+        return self._win_probabilities(*self._weights_of(look_up(users, self.users_, "user")), *items)
 
-    def _weights_of(self, known: NDArray[np.int32]) -> Floats:
-        """Weights (n, K) of user numbers, the population's mean for -1."""
-        padded = np.vstack([self.user_weights_, self.mean_weights_])
-        return padded[known]  # type: ignore[no-any-return]
+    def _known_items(self, side: Any, name: str) -> Codes:
+        codes = look_up(side, self.items_, name)
+        if (codes < 0).any():
+            example = side.to_list()[int(np.argmax(codes < 0))]
+            what = f"{name} is an item the model does not know ({example!r})"
+            refuse_rows(codes < 0, what, "Use items of the model")
+        return codes
+
+    def _weights_of(self, users: Codes) -> tuple[Floats, Codes]:
+        """Give a table of weights and each user's row in it; unknown users (-1) get the mean weights."""
+        table = np.vstack([self.user_weights_, self.mean_weights_])
+        return table, np.where(users < 0, len(table) - 1, users).astype(np.int32)
 
     def predict_held_out(self, X: Any) -> tuple[Floats, Floats | None]:
         """Probability of what happened in each test comparison, (n,), and the comparisons' weights."""
         check_is_fitted(self, "rankings_")
         test = self._in_own_items(as_comparisons(X))
-        known = look_up(test.users, self.users_, "user")[test.user_of_each()]
-        return self._win_probabilities(self._weights_of(known), test.winners, test.losers), test.weights
+        table, rows = self._weights_of(look_up(test.users, self.users_, "user"))
+        return self._win_probabilities(table, rows[test.user_of_each()], test.winners, test.losers), test.weights
 
     def score(self, X: Any, y: None = None) -> float:  # noqa: ARG002
         """Mean held-out log-likelihood per comparison.
@@ -114,7 +123,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
                 f"the model does not know user {user!r}. Fold new users in with transform and rank with weights=, or "
                 "leave the user out for the population's order."
             )
-        return self.user_weights_[code]  # type: ignore[no-any-return]
+        return self.user_weights_[code]
 
     def _in_own_items(self, comparisons: Comparisons) -> Comparisons:
         """Renumber items as in the model; refuse items it does not know."""
@@ -124,9 +133,16 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         unknown = comparisons.items[used & (codes < 0)].tolist()
         if unknown:
             shown = ", ".join(repr(item) for item in unknown[:5]) + (", ..." if len(unknown) > 5 else "")
-            raise DataError(f"the model does not know {len(unknown):,} of the items compared ({shown}). Drop their rows or fit again.")
+            raise DataError(
+                f"the model does not know {len(unknown):,} of the items compared ({shown}). "
+                "Drop their rows or fit again."
+            )
         return Comparisons(
-            codes[comparisons.winners], codes[comparisons.losers], comparisons.offsets, self.items_, comparisons.users,
+            codes[comparisons.winners],
+            codes[comparisons.losers],
+            comparisons.offsets,
+            self.items_,
+            comparisons.users,
             comparisons.weights,
         )
 

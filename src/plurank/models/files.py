@@ -58,7 +58,11 @@ def load(path: str | os.PathLike[str]) -> RankingModel:
 
 def _pack(model: RankingModel) -> bytes:
     fitted = {name: value for name, value in vars(model).items() if name.endswith("_") or name == "_novel_items"}
-    arrays = {name: value for name, value in fitted.items() if isinstance(value, np.ndarray) and name not in ("items_", "users_")}
+    arrays = {
+        name: value
+        for name, value in fitted.items()
+        if isinstance(value, np.ndarray) and name not in ("items_", "users_")
+    }
     scalars = {name: value for name, value in fitted.items() if name not in arrays and name not in ("items_", "users_")}
     params = {name: value for name, value in model.get_params().items() if not isinstance(value, np.random.Generator)}
     description = {

@@ -10,12 +10,12 @@ from threadpoolctl import threadpool_limits
 from plurank import kernels
 from plurank.algorithms.detect_novel_pairs import Directions
 from plurank.algorithms.recover_rankings import Detection, Recovery, recover_rankings
-from plurank.algorithms.round_to_rankings import ranking_matrix
+from plurank.components.strict import places_of, ranking_matrix, win_probabilities
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import ParameterError
 from plurank.inference.prior import fit_prior
-from plurank.inference.user_weights import fit_flip, infer_weights, places_of, win_probabilities
-from plurank.models.base import Floats, RankingModel, as_comparisons
+from plurank.inference.user_weights import fit_flip, infer_weights
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
@@ -83,7 +83,10 @@ class TopicRanking(RankingModel):
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-        for name, choices in (("detection", ("whitened", "projections")), ("directions", ("gaussian", "sphere"))):
+        for name, choices in (
+            ("detection", ("whitened", "projections")),
+            ("directions", ("gaussian", "sphere")),
+        ):
             if getattr(self, name) not in choices:
                 raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}.")
         for name in ("separation_tol", "regression_tol"):
@@ -148,8 +151,7 @@ class TopicRanking(RankingModel):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return infer_weights(comparisons, self.rankings_, self.flip_probability_, self._prior())
 
-    def _win_probabilities(self, weights: Floats, left: NDArray[np.int32], right: NDArray[np.int32]) -> Floats:
-        rows = np.arange(len(left), dtype=np.int32)
+    def _win_probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         agreeing = kernels.mixture_of_wins(rows, left, right, places_of(self.rankings_), weights)
         return win_probabilities(agreeing, self.flip_probability_)
 

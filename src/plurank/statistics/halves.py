@@ -1,8 +1,8 @@
 """The matrix E from two halves of every user's comparisons, as an operator.
 
-Paper: Lemma 2 and the first line of Algorithm 2: ``E = M X~' X~^T``, X and X' the comparisons-by-user matrices of the two
-halves, their rows scaled to sum to 1. Differences from the paper: the scale is ``N_a N_b / sum_m N_a[m] N_b[m]`` instead
-of M, which is the same where all users made equally many comparisons.
+Paper: Lemma 2 and the first line of Algorithm 2: ``E = M X~' X~^T``, X and X' the comparisons-by-user matrices of the
+two halves, their rows scaled to sum to 1. Differences from the paper: the scale is ``N_a N_b / sum_m N_a[m] N_b[m]``
+instead of M, which is the same where all users made equally many comparisons.
 """
 
 from dataclasses import dataclass
@@ -71,16 +71,16 @@ class HalfMoments:
         return self._users_to_a(users)[:, 0], self._users_to_b(users)[:, 0], float(scale)
 
     def _a_to_users(self, rows: Floats) -> Floats:
-        return kernels.sum_gathered(self.begins[:-1], self.middles, self.row_of, self.weights, rows)  # type: ignore[no-any-return]
+        return kernels.sum_gathered(self.begins[:-1], self.middles, self.row_of, self.weights, rows)
 
     def _b_to_users(self, rows: Floats) -> Floats:
-        return kernels.sum_gathered(self.middles, self.begins[1:], self.row_of, self.weights, rows)  # type: ignore[no-any-return]
+        return kernels.sum_gathered(self.middles, self.begins[1:], self.row_of, self.weights, rows)
 
     def _users_to_a(self, users: Floats) -> Floats:
-        return kernels.sum_gathered(self.row_begins, self.row_middles, self.user_of, self.row_weights, users)  # type: ignore[no-any-return]
+        return kernels.sum_gathered(self.row_begins, self.row_middles, self.user_of, self.row_weights, users)
 
     def _users_to_b(self, users: Floats) -> Floats:
-        return kernels.sum_gathered(self.row_middles, self.row_ends, self.user_of, self.row_weights, users)  # type: ignore[no-any-return]
+        return kernels.sum_gathered(self.row_middles, self.row_ends, self.user_of, self.row_weights, users)
 
 
 def inverse(values: Floats) -> Floats:

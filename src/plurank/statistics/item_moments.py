@@ -1,7 +1,7 @@
 """Second-order moments of wins minus losses per item: Q dimensions instead of Q (Q - 1).
 
-Ours (the paper works on ordered pairs only). ``C = sum_m (s_m s_m^T - self_m) / (n_m - 1)`` with s_m (Q,) the wins minus
-losses of user m, whitened by how often each item was compared; an operator again, linear in the comparisons.
+Ours (the paper works on ordered pairs only). ``C = sum_m (s_m s_m^T - self_m) / (n_m - 1)`` with s_m (Q,) the wins
+minus losses of user m, whitened by how often each item was compared; an operator again, linear in the comparisons.
 """
 
 import numpy as np
@@ -13,9 +13,7 @@ from plurank import kernels
 Floats = NDArray[np.float64]
 N_ROUNDS = 4  # the gap to the noise is wide in item space
 
-SignedCounts = tuple[
-    NDArray[np.int64], NDArray[np.int32], Floats, NDArray[np.int32], NDArray[np.int32], Floats
-]
+SignedCounts = tuple[NDArray[np.int64], NDArray[np.int32], Floats, NDArray[np.int32], NDArray[np.int32], Floats]
 
 
 def leading_user_directions(
@@ -32,12 +30,12 @@ def leading_user_directions(
     by_item = data[order]
     links = coo_array((own, (lower, higher)), shape=(n_items, n_items)).tocsr()
     links = links + links.T
-    degrees = np.asarray(links.sum(axis=1)).ravel()
+    degrees: Floats = np.asarray(links.sum(axis=1)).ravel()
     seen = np.add.reduceat(np.append(np.abs(by_item), 0.0), begins[:-1]) * (np.diff(begins) > 0)
     whiten = np.divide(1.0, np.sqrt(seen), out=np.zeros(n_items), where=seen > 0)[:, None]
 
     def of_users(items: Floats) -> Floats:
-        return kernels.sum_gathered(indptr[:-1], indptr[1:], indices, data, whiten * items)  # type: ignore[no-any-return]
+        return kernels.sum_gathered(indptr[:-1], indptr[1:], indices, data, whiten * items)
 
     items = rng.standard_normal((n_items, n_directions))
     for _ in range(N_ROUNDS):

@@ -5,6 +5,7 @@ two int32 a comparison. Differences from the paper: rows are only the ordered pa
 besides E (see :mod:`plurank.statistics.halves`) there is F, which uses every pair of comparisons of a user.
 """
 
+import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, Self
@@ -48,7 +49,7 @@ class Moments(Protocol):
         """Multiply F by directions (W, c)."""
 
     def guess_range(self, n_directions: int, *, rng: np.random.Generator) -> Floats:
-        """Give directions (W, n_directions) close to the range of F's leading eigenvectors."""
+        """Give up to n_directions directions (W, .) close to the range of F's leading eigenvectors."""
 
 
 @dataclass
@@ -73,28 +74,35 @@ class PairMoments:
         return self
 
     def finish(self) -> "PairOperator":
-        """Number the ordered pairs that occur."""
-        begins = _join_begins(self.blocks)
-        if not (np.diff(begins) >= 2).any():
+        """Number the ordered pairs that occur, leaving out users with a single comparison: it has no company."""
+        lengths = np.concatenate([np.diff(block.offsets) for block in self.blocks])
+        informative = lengths >= 2
+        if not informative.any():
             raise DataError(
                 "no user has two or more comparisons, so nothing tells which preferences go together. "
                 "Expected at least two comparisons for some users."
             )
-        winners = _join([block.winners for block in self.blocks])
-        losers = _join([block.losers for block in self.blocks])
+        keep = slice(None) if informative.all() else np.repeat(informative, lengths)
+        winners = _join([block.winners for block in self.blocks])[keep]
+        losers = _join([block.losers for block in self.blocks])[keep]
+        weights = _join_weights(self.blocks)
+        begins = np.concatenate([[0], np.cumsum(lengths[informative])]).astype(np.int64)
         rows, lower, higher = kernels.index_pairs(winners, losers, self.n_items)
         return PairOperator(
-            self.n_items, lower, higher, begins, rows, _join_weights(self.blocks), winners, losers, self.seed
+            self.n_items,
+            lower,
+            higher,
+            begins,
+            rows,
+            weights[keep] if weights.size else weights,
+            winners,
+            losers,
+            self.seed,
         )
 
 
 def _join(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _join_begins(blocks: list[Comparisons]) -> NDArray[np.int64]:
-    lengths = np.concatenate([np.diff(block.offsets) for block in blocks])
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _join_weights(blocks: list[Comparisons]) -> Floats:
@@ -107,18 +115,19 @@ def pair_moments(comparisons: Comparisons, seed: int, n_blocks: int = 1) -> "Pai
     """Collect all users, in a given number of blocks, and finish."""
     edges = np.linspace(0, comparisons.n_users, n_blocks + 1).astype(int)
     moments = PairMoments(comparisons.n_items, seed)
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in itertools.pairwise(edges):
         moments.add(comparisons.block(begin, end))
     return moments.finish()
 
 
 @dataclass
 class PairOperator:
-    """The finished moments of W ordered pairs and M users.
+    """The finished moments of W ordered pairs and M users, each with at least two comparisons.
 
     ``F = sum_m (x_m x_m^T - self_m) / (n_m - 1)``, where x_m (W,) counts the comparisons of user m and self_m takes out
-    each comparison's product with itself: what the product of two halves is on average over all ways to split. The rows of F
-    sum to the counts, so ``D^-1/2 F D^-1/2`` (D: counts) has the eigenvalue 1 with the eigenvector sqrt(counts).
+    each comparison's product with itself: what the product of two halves is on average over all ways to split. The
+    rows of F sum to the counts, so ``D^-1/2 F D^-1/2`` (D: counts) has the eigenvalue 1 with the eigenvector
+    sqrt(counts).
     """
 
     n_items: int
@@ -179,33 +188,29 @@ class PairOperator:
 
     @cached_property
     def _user_factors(self) -> Floats:
-        """1 / (n_m - 1), with weights 1 / (n_m - self_m / n_m); zero for users of a single comparison, (M,)."""
-        n_comparisons = np.diff(self.begins)
+        """1 / (n_m - 1), with weights 1 / (n_m - self_m / n_m), (M,)."""
         if not self.weights.size:
-            return inverse(n_comparisons - 1.0)
-        totals, own = (_sum_users(values, self.begins) for values in (self.weights, _self_products(self.weights)))
-        return np.where(n_comparisons < 2, 0.0, inverse(totals - own * inverse(totals)))
+            return inverse(np.diff(self.begins) - 1.0)
+        totals = np.add.reduceat(self.weights, self.begins[:-1])
+        own = np.add.reduceat(_self_products(self.weights), self.begins[:-1])
+        return inverse(totals - own / totals)
 
     @cached_property
     def _self_terms(self) -> Floats:
         """The diagonal taken out of F, (W,)."""
         own = _self_products(self.row_weights) if self.weights.size else self.row_weights
         groups = (self.row_begins, self.row_ends, self.user_of, own)
-        return kernels.sum_gathered(*groups, self._user_factors[:, None])[:, 0]  # type: ignore[no-any-return]
+        return kernels.sum_gathered(*groups, self._user_factors[:, None])[:, 0]
 
     def _to_users(self, rows: Floats) -> Floats:
         """Sum values of rows (W, c) over each user's comparisons, (M, c)."""
-        return kernels.sum_gathered(self.begins[:-1], self.begins[1:], self.row_of, self.weights, rows)  # type: ignore[no-any-return]
+        return kernels.sum_gathered(self.begins[:-1], self.begins[1:], self.row_of, self.weights, rows)
 
     def _to_rows(self, users: Floats) -> Floats:
         """Sum values of users (M, c) over each row's comparisons, (W, c)."""
-        return kernels.sum_gathered(self.row_begins, self.row_ends, self.user_of, self.row_weights, users)  # type: ignore[no-any-return]
-
-
-def _sum_users(values: Floats, begins: NDArray[np.int64]) -> Floats:
-    return np.add.reduceat(np.append(values, 0.0), begins[:-1]) * (np.diff(begins) > 0)
+        return kernels.sum_gathered(self.row_begins, self.row_ends, self.user_of, self.row_weights, users)
 
 
 def _self_products(weights: Floats) -> Floats:
-    """A comparison of weight w > 1 is w comparisons, each taken out once; below 1 its own square is taken out."""
+    """A comparison of weight w > 1 is w comparisons, each taken out once; below 1, its own square."""
     return np.minimum(weights, weights**2)

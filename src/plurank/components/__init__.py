@@ -1,0 +1,1 @@
+"""What one ranking means: how it decides a comparison."""
