@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import plurank
+
+# the first call of a kernel may compile, which is no reason to fail
+settings.register_profile("plurank", deadline=None, max_examples=60, database=None)
+settings.load_profile("plurank")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import plurank
-from plurank.cli import errors, files
+from plurank.cli import errors, files, interrupts
 from plurank.cli.convert import convert
 from plurank.cli.demo import demo
 from plurank.cli.evaluate import evaluate
@@ -58,9 +58,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def describe(
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show Python's traceback when something goes wrong.")
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show Python's traceback when something goes wrong.")] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
     ] = False,
@@ -86,6 +84,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # an id the terminal cannot show is no reason to stop
     try:
-        app(prog_name="plurank")
+        with interrupts.at_safe_moments():
+            app(prog_name="plurank")
     except KeyboardInterrupt as error:  # before or after the command itself
         sys.exit(errors.report(error, debug=False))

@@ -27,11 +27,9 @@ def convert(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet."),
     ],
-    pairs: Annotated[
-        Pairs, typer.Option(help="Of ratings: compare all pairs, or a random part of them.")
-    ] = "full",
+    pairs: Annotated[Pairs, typer.Option(help="Of ratings: compare all pairs, or a random part of them.")] = "full",
     pairs_per_rating: Annotated[
-        float, typer.Option(help="With --pairs partial: how many pairs for each of a user's ratings.")
+        float, typer.Option(metavar="N", help="With --pairs partial: how many pairs for each of a user's ratings.")
     ] = 5,
     ties: Annotated[
         RatingTies,
@@ -48,13 +46,14 @@ def convert(
     \b
     Examples:
       plurank convert ratings.csv -o votes.csv
-      plurank convert ml-1m/ratings.dat -o votes.parquet --pairs partial --pairs-per-rating 20
+      plurank convert ratings.dat -o votes.parquet --pairs partial
       plurank convert ballots.soi -o votes.csv
 
     \b
     Ratings (higher is better), in columns:
       user, item, rating    also userId, movieId; stars, score, vote
-      MovieLens (ratings.dat, u.data, ratings.csv) and pol.is (votes.csv, participants-votes.csv)
+      MovieLens (ratings.dat, u.data, ratings.csv)
+      pol.is (votes.csv, participants-votes.csv)
 
     \b
     Rankings (1 is best; items not ranked are left out):
@@ -76,9 +75,7 @@ def convert(
     _report(made, kind, output, as_json=as_json)
 
 
-def _read(
-    data: Path, columns: dict[str, str] | None
-) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame"]:
+def _read(data: Path, columns: dict[str, str] | None) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame"]:
     """Read a file, and tell rankings from ratings by its ending, the columns named, or the columns found."""
     from plurank.data.columns import ALIASES
     from plurank.data.formats import PREFLIB
@@ -90,9 +87,7 @@ def _read(
     if not columns and names.intersection(ALIASES["loser"] + ALIASES["left"]):
         raise DataError("these are comparisons already; `plurank fit` reads them as they are.")
     given = set(columns or {})
-    ranked = "rank" in given or (
-        not names.intersection(ALIASES["rating"]) and names.intersection(ALIASES["rank"])
-    )
+    ranked = "rank" in given or (not names.intersection(ALIASES["rating"]) and names.intersection(ALIASES["rank"]))
     return ("rankings", frame) if ranked and "rating" not in given else ("ratings", frame)
 
 
@@ -103,7 +98,5 @@ def _report(made: "Comparisons", kind: str, output: Path, *, as_json: bool) -> N
         return
     console = out()
     people, things = count(made.n_users, "user"), count(made.n_items, "item")
-    console.print(
-        f"Wrote {label(output)}: {count(len(made), 'comparison')} of {people} and {things}, from {kind}."
-    )
+    console.print(f"Wrote {label(output)}: {count(len(made), 'comparison')} of {people} and {things}, from {kind}.")
     console.print(f"Next: plurank fit {label(output)} -k 3 -o model.plurank", soft_wrap=True)

@@ -60,8 +60,8 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
     """See what plurank does, on made-up people.
 
     Simulates 400 holidaymakers of three camps, who each chose 40 times between two things to do; finds the
-    camps' rankings from the choices alone; and compares what it found with the truth. Takes a few seconds; the
-    first time half a minute, because fast code is compiled.
+    camps' rankings from the choices alone; and compares what it found with the truth. Takes a few seconds;
+    the first time half a minute, because fast code is compiled.
 
     \b
     Examples:
@@ -123,9 +123,9 @@ def _ranking_error(story: Story) -> float:
 def _print(story: Story) -> None:
     console = out()
     console.print(
-        f"These people are made up: {N_PEOPLE} simulated holidaymakers, each asked {N_CHOICES} times which of two "
-        "things they would rather do. They come from three camps (sea, mountains, city), and most are a bit of "
-        "each. plurank saw four fifths of the choices, and nothing about camps.\n"
+        f"These people are made up: {N_PEOPLE} simulated holidaymakers, each asked {N_CHOICES} times which "
+        "of two things they would rather do. They come from three camps (sea, mountains, city), and most are "
+        "a bit of each. plurank saw four fifths of the choices, and nothing about camps.\n"
     )
     _print_rankings(console, story)
     _print_people(console, story)
@@ -139,11 +139,7 @@ def _print_rankings(console: "Console", story: Story) -> None:
     described = describe_model(story.model)["rankings"]
     console.print(ranking_tables(console, [described[k] for k in story.order], 12, list(CAMPS)))
     error = _ranking_error(story)
-    verdict = (
-        "All pairs stand in the true order"
-        if error < 1e-9
-        else f"{error:.1%} of pairs stand the wrong way round"
-    )
+    verdict = "All pairs stand in the true order" if error < 1e-9 else f"{error:.1%} of pairs stand the wrong way round"
     sizes = ", ".join(f"{camp} {percent(size)}" for camp, size in zip(CAMPS, CAMP_SIZES, strict=True))
     console.print(f"{verdict} (ranking error {error:.3f}). The true shares: {sizes}.\n")
 
@@ -159,9 +155,11 @@ def _print_people(console: "Console", story: Story) -> None:
 
 def _print_choices(console: "Console", story: Story) -> None:
     """Show the first held-out choice of each of some people."""
+    import polars as pl
+
     chosen = story.test.to_frame().unique("user", keep="first", maintain_order=True).head(2 * N_SHOWN)
     rows = [(user, *sorted((winner, loser)), winner) for user, winner, loser in chosen.rows()]
-    asked = chosen.with_columns(left=_column(rows, 1), right=_column(rows, 2))
+    asked = pl.DataFrame(rows, schema=["user", "left", "right", "chosen"], orient="row")
     table = plain_table("Held-out choice")
     for name in ("between", "predicted", "chose"):
         table.add_column(name)
@@ -169,12 +167,6 @@ def _print_choices(console: "Console", story: Story) -> None:
         guess = f"{left} {percent(p)}" if p >= 0.5 else f"{right} {percent(1 - p)}"
         table.add_row(user, f"{left}, {right}", guess, winner)
     console.print(table)
-
-
-def _column(rows: list[tuple[Any, ...]], at: int) -> Any:
-    import polars as pl
-
-    return pl.Series([row[at] for row in rows])
 
 
 def _print_scores(console: "Console", story: Story) -> None:

@@ -1,4 +1,7 @@
-"""What goes wrong becomes one sentence on stderr and an exit code: 2 the user's mistake, 1 ours, 130 interrupted."""
+"""What goes wrong becomes one sentence on stderr and an exit code.
+
+2 is the user's mistake, 1 is ours, 130 is Ctrl-C, 141 a reader that went away.
+"""
 
 import os
 import re
@@ -12,6 +15,7 @@ from typing import TextIO
 import typer
 
 from plurank.cli import files
+from plurank.cli.interrupts import was_interrupted
 from plurank.cli.output import warn
 from plurank.exceptions import DataError, PlurankError
 
@@ -23,13 +27,13 @@ OUR_FAULT = (
 # the library speaks of arguments, the command line of options
 WORDS = {
     "n_rankings": "--rankings", "n_projections": "--projections", "separation_tol": "--separation-tol",
-    "random_state": "--seed", "n_users": "--users", "n_items": "--items", "comparisons_per_user": "--per-user",
-    "pairs_per_rating": "--pairs-per-rating", "columns=": "--column",
+    "random_state": "--seed", "n_users": "--users", "n_items": "--items",
+    "comparisons_per_user": "--per-user", "pairs_per_rating": "--pairs-per-rating", "columns=": "--column",
 }  # fmt: skip
 
 
 def is_intended(error: BaseException) -> bool:
-    """Tell the command line's own ways to stop (exits and usage errors, which carry an exit code) from accidents."""
+    """Tell exits and usage errors, which carry an exit code of their own, from accidents."""
     return isinstance(error, (SystemExit, typer.Exit, typer.Abort)) or hasattr(error, "exit_code")
 
 
@@ -50,13 +54,13 @@ def report(error: BaseException, *, debug: bool) -> int:
 
 def explain(error: BaseException) -> tuple[str, int]:
     """Give the sentence for an error and the exit code."""
-    if isinstance(error, KeyboardInterrupt):
+    if was_interrupted(error):
         return _describe_stop(), INTERRUPTED
     if isinstance(error, PlurankError):
         return f"Error: {_in_options(error)}", USER
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return f"Error: {place}{error.strerror or error}. Nothing was left half written.", USER
+        return f"Error: {place}{error.strerror or error}.", USER
     if isinstance(error, MemoryError):
         return "Error: there is not enough memory for this much data at once.", USER
     text = (str(error).splitlines() or [""])[0][:200]

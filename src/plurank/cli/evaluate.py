@@ -16,24 +16,23 @@ GUESS = [0.5]  # the probability that a coin gives to whatever happened
 
 def evaluate(
     model: options.ModelFile,
-    test: Annotated[
-        Path, typer.Argument(metavar="TEST", help="Comparisons that were not used to fit the model.")
-    ],
+    test: Annotated[Path, typer.Argument(metavar="TEST", help="Comparisons that were not used to fit the model.")],
     ties: options.Ties = "half",
     column: options.Column = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Measure how well a model predicts new comparisons.
 
-    Prints the log-likelihood per comparison and the accuracy, each beside what guessing would get. Users the model
-    knows are predicted with their own weights, others with the population's.
+    Prints the log-likelihood per comparison and the accuracy, each beside what guessing would get. Users the
+    model knows are predicted with their own weights, others with the population's.
 
     \b
     Examples:
       plurank evaluate model.plurank test.csv
       plurank evaluate model.plurank test.csv --json
 
-    TEST has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other names for these.
+    TEST has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
+    for these.
     """
     columns = options.parse_columns(column)
     with progress("evaluating"):
@@ -44,9 +43,7 @@ def evaluate(
         _print(found)
 
 
-def _evaluate(
-    model: Path, test: Path, columns: dict[str, str] | None, ties: Literal["half", "drop"]
-) -> dict[str, Any]:
+def _evaluate(model: Path, test: Path, columns: dict[str, str] | None, ties: Literal["half", "drop"]) -> dict[str, Any]:
     from plurank.data.encoding import look_up
 
     fitted = plurank.load(model)

@@ -44,7 +44,7 @@ def check_table(path: Path, *inputs: Path) -> Path:
 
 @contextmanager
 def write_beside(target: Path) -> Iterator[Path]:
-    """Give a name beside the target to write to; rename it at the end, or remove it if anything went wrong."""
+    """Give a name beside the target to write to; rename it at the end, or remove it if anything fails."""
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         yield beside
@@ -62,7 +62,7 @@ def write_table(frame: "pl.DataFrame", target: Path) -> None:
     with write_beside(target) as beside:
         try:
             frame.write_csv(beside) if target.suffix.lower() == ".csv" else frame.write_parquet(beside)
-        except PolarsError as error:  # how polars wraps a full disk
+        except (OSError, PolarsError) as error:  # polars wraps a full disk in either
             raise OSError(f"{target.name} could not be written: {error}") from error
 
 

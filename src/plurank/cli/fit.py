@@ -18,10 +18,10 @@ TOP = 10
 
 
 def fit(
-    data: Annotated[
-        Path, typer.Argument(metavar="INPUT", help="Comparisons: .csv, .tsv, .parquet or .jsonl.")
+    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: .csv, .tsv, .parquet or .jsonl.")],
+    rankings: Annotated[
+        int, typer.Option("--rankings", "-k", metavar="K", min=1, help="How many rankings to look for.")
     ],
-    rankings: Annotated[int, typer.Option("--rankings", "-k", min=1, help="How many rankings to look for.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to save the model.")],
     detection: Annotated[
         Literal["whitened", "projections"],
@@ -29,12 +29,10 @@ def fit(
     ] = "whitened",
     projections: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="With --detection projections: how many. [default: 150 a ranking]", show_default=False
-        ),
+        typer.Option(metavar="N", min=1, help="With --detection projections: how many.", show_default="150 a ranking"),
     ] = None,
     separation_tol: Annotated[
-        float, typer.Option(help="With --detection projections: how different two pairs must be.")
+        float, typer.Option(metavar="X", help="With --detection projections: how different two pairs must be.")
     ] = 0.01,
     directions: Annotated[
         Literal["gaussian", "sphere"],
@@ -47,18 +45,19 @@ def fit(
 ) -> None:
     """Find the rankings a population shares.
 
-    Reads comparisons, finds K rankings and how much each person follows each, prints the rankings, and saves a model.
+    Reads comparisons, finds K rankings and how much each person follows each, prints the rankings, and saves
+    a model.
 
     \b
     Examples:
       plurank fit votes.csv -k 3 -o model.plurank
-      plurank fit arena.parquet -k 5 -o model.plurank --column user=judge --ties drop
+      plurank fit arena.parquet -k 5 -o arena.plurank --column user=person
 
     \b
     The input has one comparison a row, in any of these forms:
       user, winner, loser [, weight]
       user, left, right, winner        the item that won, or: left, right, tie
-      user, left, right, comparison    a number: negative left, positive right, 0 tie
+      user, left, right, comparison    a number: < 0 left, > 0 right, 0 tie
 
     \b
     Other names are understood too:
@@ -91,9 +90,7 @@ def _note_unused(detection: str, projections: int | None) -> None:
         warn("--projections has no effect with --detection whitened.")
 
 
-def read(
-    file: Path, column: list[str] | None, ties: Literal["half", "drop"]
-) -> tuple["Comparisons", "DataReport"]:
+def read(file: Path, column: list[str] | None, ties: Literal["half", "drop"]) -> tuple["Comparisons", "DataReport"]:
     """Read comparisons, and say what in them will make trouble."""
     columns = options.parse_columns(column)
     with progress(f"reading {file.name}"):
@@ -110,9 +107,7 @@ def _print(model: "TopicRanking", output: Path) -> None:
     console, described = out(), describe_model(model)
     console.print(ranking_tables(console, described["rankings"], TOP))
     if model.rankings_.shape[1] > TOP:
-        console.print(
-            f"The best {TOP} of {len(model.items_):,} items each; the share is how much people follow it.\n"
-        )
+        console.print(f"The best {TOP} of {len(model.items_):,} items each; the share is how much people follow it.\n")
     console.print(details_table(described["rankings"]))
     console.print(facts(fit_facts(described)))
     console.print(f"\nSaved as {label(output)}. See more with: plurank show {label(output)}")

@@ -9,7 +9,7 @@ from plurank.exceptions import ParameterError
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for other programs.")]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of all random draws; the same seed, the same answer.")
+    int, typer.Option("--seed", metavar="N", min=0, help="Seed of all random draws; the same seed, the same answer.")
 ]
 Ties = Annotated[
     Literal["half", "drop"],
@@ -17,11 +17,9 @@ Ties = Annotated[
 ]
 Column = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column", metavar="ROLE=NAME", help="Which column is what, as in user=voter. May be repeated."
-    ),
+    typer.Option("--column", metavar="ROLE=NAME", help="Which column is what, as in user=voter. May be repeated."),
 ]
-Top = Annotated[int, typer.Option("--top", min=1, help="How many items of every ranking to show.")]
+Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many items of every ranking to show.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, made by `plurank fit`.")]
 
 
@@ -32,8 +30,6 @@ def parse_columns(given: list[str] | None) -> dict[str, str] | None:
         role, _, name = text.partition("=")
         role = role.strip().lower()
         if not role or not name or role in columns:
-            raise ParameterError(
-                f"--column takes ROLE=NAME, each role once, as in --column user=voter; got {text!r}."
-            )
+            raise ParameterError(f"--column takes ROLE=NAME, each role once, as in --column user=voter; got {text!r}.")
         columns[role] = name
     return columns or None

@@ -21,22 +21,19 @@ ROLES = ("user", "left", "right")
 
 def predict(
     model: options.ModelFile,
-    pairs: Annotated[
-        Path, typer.Argument(metavar="PAIRS", help="Pairs to predict: columns user, left, right.")
-    ],
+    pairs: Annotated[Path, typer.Argument(metavar="PAIRS", help="Pairs to predict: .csv, .tsv, .parquet or .jsonl.")],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write there, .csv or .parquet, instead of to stdout."
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="Write there, .csv or .parquet, instead of to stdout."),
     ] = None,
     column: options.Column = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Predict which of two items people prefer.
 
-    Prints CSV with the columns user, left, right and probability: how probable it is that the user prefers left to
-    right. Users the model has not seen get the population's answer; items it has not seen are refused.
+    Prints CSV with the columns user, left, right and probability: how probable it is that the user prefers
+    left to right. Users the model has not seen get the population's answer; items it has not seen are
+    refused.
 
     \b
     Examples:
@@ -45,7 +42,7 @@ def predict(
       plurank predict model.plurank pairs.csv --json
 
     \b
-    PAIRS is .csv, .tsv, .parquet or .jsonl with the columns user, left, right. Other names understood:
+    PAIRS has the columns user, left, right. Other names are understood too:
       user      user_id, worker, assessor, voter, judge, annotator, rater, ...
       left      model_a, entity_a, item_a     right    model_b, entity_b, item_b
     Any other name: say so, as in --column left=first.

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Comparisons, or a model made by `plurank fit`.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Comparisons, or a model made by `plurank fit`.")],
     top: options.Top = 10,
     user: Annotated[
         str | None,
@@ -41,8 +39,8 @@ def show(
 ) -> None:
     """Look into a data file or a model.
 
-    Of a data file it tells how much there is and what will make trouble; of a model, the rankings and how it was
-    fitted; with --user, what one person likes.
+    Of a data file it tells how much there is and what will make trouble; of a model, the rankings and how it
+    was fitted; with --user, what one person likes.
 
     \b
     Examples:
@@ -50,8 +48,8 @@ def show(
       plurank show model.plurank --top 20
       plurank show model.plurank --user anna
 
-    A data file has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
-    for these.
+    A data file has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
+    names for these.
     """
     if not is_model(file):
         _refuse_user(user, file)
@@ -66,7 +64,7 @@ def show(
 
 
 def is_model(file: Path) -> bool:
-    """Tell a model from data: by its first bytes, which are those of a zip, or where it is damaged by its ending."""
+    """Tell a model from data: by its first bytes, those of a zip, or by its ending where it is damaged."""
     if not file.is_file():
         return file.suffix.lower() == ".plurank"
     with file.open("rb") as opened:
@@ -137,9 +135,7 @@ def _weights_of(model: "RankingModel", user: str) -> list[float]:
     code = int(look_up([user], model.users_, "user")[0])
     if code < 0:
         some = ", ".join(repr(known) for known in model.users_[:3].tolist())
-        raise DataError(
-            f"the model does not know user {user!r}. It knows {len(model.users_):,}, such as {some}."
-        )
+        raise DataError(f"the model does not know user {user!r}. It knows {len(model.users_):,}, such as {some}.")
     weights: list[float] = model.user_weights_[code].tolist()
     return weights
 

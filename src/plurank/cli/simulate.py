@@ -20,12 +20,15 @@ def simulate(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet."),
     ],
-    users: Annotated[int, typer.Option(min=1, help="How many people.")] = 1000,
-    items: Annotated[int, typer.Option(min=2, help="How many items.")] = 100,
-    rankings: Annotated[int, typer.Option("--rankings", "-k", min=1, help="How many shared rankings.")] = 10,
-    per_user: Annotated[int, typer.Option(min=1, help="Comparisons each person makes.")] = 300,
+    users: Annotated[int, typer.Option(metavar="N", min=1, help="How many people.")] = 1000,
+    items: Annotated[int, typer.Option(metavar="N", min=2, help="How many items.")] = 100,
+    rankings: Annotated[
+        int, typer.Option("--rankings", "-k", metavar="K", min=1, help="How many shared rankings.")
+    ] = 10,
+    per_user: Annotated[int, typer.Option(metavar="N", min=1, help="Comparisons each person makes.")] = 300,
     concentration: Annotated[
-        float, typer.Option(min=0.0, help="How much people mix: 0 not at all, 0.1 little, large all alike.")
+        float,
+        typer.Option(metavar="X", min=0.0, help="How much people mix: 0 not at all, 0.1 little, large all alike."),
     ] = 0.1,
     seed: options.Seed = 0,
     truth: Annotated[
@@ -35,8 +38,8 @@ def simulate(
 ) -> None:
     """Simulate comparisons from known rankings.
 
-    Draws random rankings, weights for every user, and comparisons; writes columns user, winner, loser. Useful to try
-    things out: `plurank fit` should find again what --truth wrote down.
+    Draws random rankings, weights for every user, and comparisons; writes columns user, winner, loser. Useful
+    to try things out: `plurank fit` should find again what --truth wrote down.
 
     \b
     Examples:
@@ -90,11 +93,7 @@ def _report(made: "Simulation", output: Path, truth: Path | None, *, as_json: bo
         return
     console = out()
     people, things = count(c.n_users, "user"), count(c.n_items, "item")
-    console.print(
-        f"Wrote {label(output)}: {count(len(c), 'comparison')} of {people} and {things}.", soft_wrap=True
-    )
+    console.print(f"Wrote {label(output)}: {count(len(c), 'comparison')} of {people} and {things}.", soft_wrap=True)
     if truth is not None:
         console.print(f"Wrote {label(truth)}: the truth behind them.", soft_wrap=True)
-    console.print(
-        f"Next: plurank fit {label(output)} -k {len(made.rankings)} -o model.plurank", soft_wrap=True
-    )
+    console.print(f"Next: plurank fit {label(output)} -k {len(made.rankings)} -o model.plurank", soft_wrap=True)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -17,14 +18,14 @@ SEPARATION = {
     "whitened": "Pairs were told apart in a whitened embedding of the comparisons.",
     "entries": "Pairs were told apart by single entries of E, as in the paper.",
     "rows": (
-        "The diagonal of E is empty in this data (too few people were asked the same pair twice), so pairs were told "
-        "apart by the distance between whole rows of E instead of single entries."
+        "The diagonal of E is empty in this data (too few people were asked the same pair twice), so the "
+        "distance between whole rows of E was used instead of single entries."
     ),
 }
 
 
 def describe_model(model: "RankingModel") -> dict[str, Any]:
-    """Give all that a model says about the population, in plain Python values; rankings are counted from 1."""
+    """Give what a model says about the population in plain Python values; rankings are counted from 1."""
     fitted = {
         name: _plain(getattr(model, f"{name}_"))
         for name in ("concentration", "flip_probability", "separation_statistic", "n_iter", "converged")
@@ -59,22 +60,18 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def ranking_tables(
-    console: Console, rankings: list[dict[str, Any]], top: int, names: list[str] | None = None
-) -> Group:
+def ranking_tables(console: Console, rankings: list[dict[str, Any]], top: int, names: list[str] | None = None) -> Group:
     """Show rankings side by side, best item first, in as many tables as the terminal's width asks for."""
     shown = [[label(item) for item in ranking["items"][:top]] for ranking in rankings]
-    width = min(LABEL_WIDTH, max(len("Ranking 10"), *(len(item) for items in shown for item in items)))
-    per_table = max(1, (console.width - 6) // (width + 2))
+    width = min(LABEL_WIDTH, max(len("Ranking 10"), *(cell_len(item) for items in shown for item in items)))
+    per_table = max(1, (console.width - 6) // (width + 3))
     names = names or [f"Ranking {ranking['ranking']}" for ranking in rankings]
     tables: list[RenderableType] = []
     for begin in range(0, len(rankings), per_table):
         some = range(begin, min(begin + per_table, len(rankings)))
         table = plain_table("")
         for k in some:
-            table.add_column(
-                f"{names[k]}\n{percent(rankings[k]['mean_weight'])}", no_wrap=True, max_width=width
-            )
+            table.add_column(f"{names[k]}\n{percent(rankings[k]['mean_weight'])}", no_wrap=True, max_width=width)
         for place in range(len(shown[begin])):
             table.add_row(str(place + 1), *(shown[k][place] for k in some))
         tables.append(table)
@@ -82,7 +79,7 @@ def ranking_tables(
 
 
 def plain_table(first: str = "", *others: str) -> Table:
-    """Make a table without a frame: the first column of words to the left, the others of numbers to the right."""
+    """Make a table without a frame: words to the left in the first column, numbers to the right after it."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column(first, justify="right" if not first else "left", style="dim" if not first else None)
     for name in others:
@@ -101,11 +98,11 @@ def facts(rows: list[tuple[str, str]]) -> Table:
 def details_table(rankings: list[dict[str, Any]]) -> Table:
     """Show what sets every ranking apart: its novel pair, and how far from an order the pairs were."""
     table = plain_table("Ranking")
-    table.add_column("Only here: preferred over", overflow="fold")
-    table.add_column("Circles", justify="right")
+    table.add_column("Novel pair: only this ranking agrees", overflow="fold")
+    table.add_column("Intransitive triples", justify="right")
     for ranking in rankings:
         better, worse = (label(item) for item in ranking["novel_pair"])
-        table.add_row(str(ranking["ranking"]), f"{better} > {worse}", f"{ranking['intransitive_triples']:,}")
+        table.add_row(str(ranking["ranking"]), f"{better} over {worse}", f"{ranking['intransitive_triples']:,}")
     return table
 
 
@@ -115,9 +112,7 @@ def bar(share: float, width: int = 20) -> Text:
     return Text.assemble(("█" * full, "cyan"), ("·" * (width - full), "dim"))
 
 
-def weight_bars(
-    weights: list[float], truth: list[float] | None = None, names: list[str] | None = None
-) -> Table:
+def weight_bars(weights: list[float], truth: list[float] | None = None, names: list[str] | None = None) -> Table:
     """Show one person's weights as bars, where it is known with the truth beside them."""
     grid = Table.grid(padding=(0, 2))
     for k, weight in enumerate(weights):
@@ -135,10 +130,10 @@ def fit_facts(described: dict[str, Any]) -> list[tuple[str, str]]:
         ("concentration", f"{described['concentration']:.3g}"),
         (
             "flip probability",
-            f"{described['flip_probability']:.2%} of comparisons go against a person's rankings",
+            f"{100 * described['flip_probability']:.2g}% of comparisons go against a person's rankings",
         ),
         ("detection", f"{settings['detection']}. {SEPARATION[described['separation_statistic']]}"),
-        ("seed", f"{settings['random_state']}"),
+        ("settings", ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)),
     ]
     if not described["converged"]:
         rows.append(("polishing", f"stopped after {described['n_iter']} rounds while rankings still changed"))

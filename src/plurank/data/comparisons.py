@@ -1,16 +1,14 @@
 """Comparisons: who preferred what to what, checked, compact, and never changed again."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank import kernels
-from plurank.data.encoding import Labels, as_series, encode, missing
+from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.rng import RandomState
 
@@ -25,10 +23,11 @@ RatingTies = Literal["ignore", "both", "random"]
 class Comparisons:
     """Pairwise comparisons of many users, two int32 item columns in user order: 8 bytes a comparison.
 
-    Comparison e says that its user preferred item ``winners[e]`` to item ``losers[e]``; the comparisons of user u are
-    ``offsets[u]:offsets[u + 1]``. Items and users are numbered in the order of ``items`` and ``users``, the labels.
-    A comparison of weight 2 counts as two; ``weights`` is None where all weigh 1.
-    Make one with ``read_comparisons``, ``from_frame``, ``from_arrays``, ``from_ratings`` or ``from_rankings``.
+    Comparison e says that its user preferred item ``winners[e]`` to item ``losers[e]``; the comparisons of
+    user u are ``offsets[u]:offsets[u + 1]``. Items and users are numbered in the order of ``items`` and
+    ``users``, the labels. A comparison of weight 2 counts as two; ``weights`` is None where all weigh 1.
+    Make one with ``read_comparisons``, ``from_frame``, ``from_arrays``, ``from_ratings`` or
+    ``from_rankings``.
     """
 
     winners: NDArray[np.int32]
@@ -39,10 +38,13 @@ class Comparisons:
     weights: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        arrays = (self.winners, self.losers, self.offsets, self.items, self.users, self.weights)
-        for array in arrays:
+        # views that cannot be written to; the arrays given stay as they are
+        for field in fields(self):
+            array = getattr(self, field.name)
             if array is not None:
-                array.setflags(write=False)
+                view = array.view()
+                view.setflags(write=False)
+                object.__setattr__(self, field.name, view)
 
     @property
     def n_users(self) -> int:
@@ -58,16 +60,18 @@ class Comparisons:
         return len(self.winners)
 
     def __repr__(self) -> str:
-        per_user = np.diff(self.offsets)
-        spread = "none"
-        if len(per_user):
-            low, middle, high = int(per_user.min()), float(np.median(per_user)), int(per_user.max())
-            spread = f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.0f}"
         weighted = "" if self.weights is None else f", total weight {self.weights.sum():,.10g}"
         return (
-            f"<Comparisons: {self.n_users:,} users, {self.n_items:,} items, "
-            f"{len(self):,} comparisons ({spread}){weighted}>"
+            f"<Comparisons: {count(self.n_users, 'user')}, {count(self.n_items, 'item')}, "
+            f"{count(len(self), 'comparison')} ({self._spread()}){weighted}>"
         )
+
+    def _spread(self) -> str:
+        per_user = np.diff(self.offsets)
+        if not len(per_user):
+            return "none"
+        low, middle, high = int(per_user.min()), float(np.median(per_user)), int(per_user.max())
+        return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"
 
     @property
     def kernel_weights(self) -> NDArray[np.float64]:
@@ -80,12 +84,13 @@ class Comparisons:
 
     def to_frame(self) -> pl.DataFrame:
         """Give a polars frame with columns user, winner, loser and, where there are any, weight."""
+        users, items = as_series(self.users, "user"), as_series(self.items, "item")
         columns = {
-            "user": self.users[self.user_of_each()],
-            "winner": self.items[self.winners],
-            "loser": self.items[self.losers],
+            "user": users.gather(self.user_of_each()),
+            "winner": items.gather(self.winners),
+            "loser": items.gather(self.losers),
         }
-        frame = pl.DataFrame([as_series(values, name) for name, values in columns.items()])
+        frame = pl.DataFrame(columns)
         return frame if self.weights is None else frame.with_columns(weight=self.weights)
 
     def block(self, begin: int, end: int) -> "Comparisons":
@@ -128,7 +133,7 @@ class Comparisons:
         return split(self, test_size, by, random_state)
 
     def diagnose(self) -> "DataReport":
-        """Look for what will make trouble later: lonely users, disconnected items, duplicates and the like."""
+        """Look for what makes trouble later: lonely users, disconnected items, duplicates and the like."""
         from plurank.data.diagnostics import diagnose
 
         return diagnose(self)
@@ -142,10 +147,12 @@ class Comparisons:
         weights: Any = None,
         *,
         items: Any = None,
-    ) -> Self:
+    ) -> "Comparisons":
         """Build from columns of ids, any hashable ones; ``items`` may list items that nobody compared."""
-        columns = [as_series(c, n) for c, n in ((users, "user"), (winners, "winner"), (losers, "loser"))]
-        return cls._from_columns(*columns, weights, items)
+        from plurank.data.rows import Rows, number_rows
+
+        columns = as_series(users, "user"), as_series(winners, "winner"), as_series(losers, "loser")
+        return number_rows(Rows(*columns, weights), items)
 
     @classmethod
     def from_frame(
@@ -155,15 +162,17 @@ class Comparisons:
         columns: Mapping[str, str] | None = None,
         ties: Ties = "half",
         items: Any = None,
-    ) -> Self:
+    ) -> "Comparisons":
         """Build from a pandas, polars or pyarrow frame, one comparison a row.
 
-        Understood are ``user, winner, loser[, weight]`` and the names other tools use (see the README); name yours with
-        ``columns={"user": "voter", ...}``. A tie counts as half a win each way, or is dropped with ``ties="drop"``.
+        Understood are ``user, winner, loser[, weight]`` and the names other tools use (see the README); name
+        yours with ``columns={"user": "voter", ...}``. A tie counts as half a win each way, or is dropped with
+        ``ties="drop"``.
         """
-        from plurank.data.columns import read_columns
+        from plurank.data.columns import read_rows
+        from plurank.data.rows import number_rows
 
-        return cls._from_columns(*read_columns(frame, columns, ties), items)
+        return number_rows(read_rows(frame, columns, ties), items)
 
     @classmethod
     def from_ratings(
@@ -178,8 +187,9 @@ class Comparisons:
     ) -> "Comparisons":
         """Compare the items a user rated: columns user, item, rating (higher is better).
 
-        pairs: ``full`` (all pairs) or ``partial`` (a random ``pairs_per_rating`` times the user's number of ratings);
-        ties: ``ignore``, ``both`` (one comparison each way) or ``random`` (one way, by a coin). Paper: section 6.3.
+        pairs: ``full`` (all pairs) or ``partial`` (at random, ``pairs_per_rating`` times as many as the user
+        has ratings); ties: ``ignore``, ``both`` (one comparison each way) or ``random`` (one way, by a coin).
+        Paper: section 6.3.
         """
         from plurank.data.ratings import compare_ratings
 
@@ -187,64 +197,28 @@ class Comparisons:
 
     @classmethod
     def from_rankings(
-        cls, frame: Any, ties: RatingTies = "ignore", random_state: RandomState = None, *,
+        cls,
+        frame: Any,
+        ties: RatingTies = "ignore",
+        random_state: RandomState = None,
+        *,
         columns: Mapping[str, str] | None = None,
     ) -> "Comparisons":
-        """Compare all items a user ranked: columns user, item, rank (1 is best; unranked items are absent)."""
+        """Compare all items a user ranked: columns user, item, rank (1 is best; leave unranked items out)."""
         from plurank.data.ratings import compare_rankings
 
         return compare_rankings(frame, ties, random_state, columns)
 
-    @classmethod
-    def _from_columns(
-        cls, users: pl.Series, winners: pl.Series, losers: pl.Series, weights: Any, items: Any, from_text: bool = False
-    ) -> Self:
-        """Check, number and sort; every way in but ratings ends here."""
-        _check_lengths(users, winners, losers)
-        for series in (users, winners, losers):
-            refuse_rows(missing(series), f"{series.name} is missing (empty, null or NaN)", "Fill it in or drop the row")
-        weights = _check_weights(weights, len(users))
-        listed = [] if items is None else [as_series(items, "item")]
-        with ThreadPoolExecutor(1) as aside:
-            encoded_users = aside.submit(encode, users, from_text=from_text)
-            (winner_codes, loser_codes, *_), item_labels = encode(winners, losers, *listed, from_text=from_text)
-            (user_codes,), user_labels = encoded_users.result()
-        selves = winner_codes == loser_codes
-        if selves.any():
-            example = item_labels.tolist()[winner_codes[np.argmax(selves)]]
-            refuse_rows(selves, f"an item is compared with itself ({example!r})", "Drop such rows")
-        if weights is not None:
-            weights = weights[kernels.group(user_codes, len(user_labels))[0]]
-        columns = kernels.group_pairs(user_codes, len(user_labels), winner_codes, loser_codes)
-        return cls(*columns, item_labels, user_labels, weights)
 
-
-def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str) -> None:
-    """Raise a DataError that names the first bad rows, counted from 1 without the header."""
+def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: NDArray[np.int64] | None = None) -> None:
+    """Raise a DataError that names the first bad rows, counted from 1 or as ``numbers`` say."""
     if bad.any():
-        rows = np.flatnonzero(bad) + 1
+        rows = np.flatnonzero(bad) + 1 if numbers is None else numbers[bad]
         shown = ", ".join(f"{row}" for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
         plural = "row" if len(rows) == 1 else f"{len(rows):,} rows:"
         raise DataError(f"{plural} {shown}: {what}. {remedy}.")
 
 
-def _check_lengths(*columns: pl.Series) -> None:
-    lengths = {series.name: len(series) for series in columns}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{n} has {length:,}" for n, length in lengths.items())
-        raise DataError(f"all columns must have the same number of rows, but {counts}.")
-    if 0 in lengths.values():
-        raise DataError("there are no comparisons: expected at least one row of user, winner, loser.")
-
-
-def _check_weights(weights: Any, n: int) -> NDArray[np.float64] | None:
-    if weights is None:
-        return None
-    try:
-        values = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("weights must be numbers; at least one is not.") from None
-    if values.shape != (n,):
-        raise DataError(f"expected {n:,} weights, one a comparison, got an array of shape {values.shape}.")
-    refuse_rows(~(np.isfinite(values) & (values > 0)), "the weight is not a positive number", "Mend or drop it")
-    return None if (values == 1.0).all() else values
+def count(n: int, noun: str) -> str:
+    """Say how many: "1 user", "2,000 users"."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,6 +1,7 @@
 """What the data look like at the door, and what will make trouble later."""
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from plurank import kernels
-from plurank.data.comparisons import Comparisons
+from plurank.data.comparisons import Comparisons, count
 
 
 @dataclass(frozen=True)
 class DataReport:
-    """Counts and findings about a set of comparisons. ``str(report)`` reads them out, ``problems`` lists sentences."""
+    """Counts and findings about comparisons: ``str(report)`` reads them out, ``problems`` lists sentences."""
 
     n_users: int
     n_items: int
@@ -39,26 +40,26 @@ class DataReport:
         found = []
         if self.n_users_with_fewer_than_two:
             found.append(
-                f"{self.n_users_with_fewer_than_two:,} of {self.n_users:,} users have fewer than two comparisons: "
-                "they cannot help to tell rankings apart."
+                f"{self.n_users_with_fewer_than_two:,} of {count(self.n_users, 'user')} have fewer than two "
+                "comparisons: they cannot help to tell rankings apart."
             )
         if self.uncompared_items:
-            found.append(f"{_list(self.uncompared_items)} never compared: no ranking can place them.")
+            found.append(f"{_list(self.uncompared_items)} never compared: any place in a ranking is a guess.")
         if not self.is_connected:
             sizes = ", ".join(f"{len(group):,}" for group in self.item_groups[:5])
             more = ", ..." if len(self.item_groups) > 5 else ""
             found.append(
-                f"the items fall into {len(self.item_groups):,} groups that are never compared with each other "
-                f"(of {sizes}{more} items): their relative order is a guess."
+                f"the items fall into {len(self.item_groups):,} groups that are never compared with each "
+                f"other (of {sizes}{more} items): the order of the groups is a guess."
             )
         if self.undefeated_items:
-            found.append(f"{_list(self.undefeated_items)} never beaten: their strength has no upper bound.")
+            found.append(f"{_list(self.undefeated_items)} never beaten: nothing bounds the strength from above.")
         if self.winless_items:
-            found.append(f"{_list(self.winless_items)} never preferred: their strength has no lower bound.")
+            found.append(f"{_list(self.winless_items)} never preferred: nothing bounds the strength from below.")
         if self.n_duplicates:
             found.append(
-                f"{self.n_duplicates:,} comparisons repeat an earlier one of the same user: fine if people were asked "
-                "again, wrong if rows were copied."
+                f"{count(self.n_duplicates, 'comparison')} {'repeats' if self.n_duplicates == 1 else 'repeat'} "
+                "an earlier one of the same user: fine if people were asked again, wrong if rows were copied."
             )
         return found
 
@@ -68,8 +69,9 @@ class DataReport:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.n_users:,} users, {self.n_items:,} items, {self.n_comparisons:,} comparisons "
-            f"({self.min_per_user:,} to {self.max_per_user:,} per user, median {self.median_per_user:,.0f})"
+            f"{count(self.n_users, 'user')}, {count(self.n_items, 'item')}, "
+            f"{count(self.n_comparisons, 'comparison')} ({self.min_per_user:,} to {self.max_per_user:,} "
+            f"per user, median {self.median_per_user:,.12g})"
         ]
         return "\n".join(lines + [f"- {problem}" for problem in self.problems or ["no problems found."]])
 
@@ -85,7 +87,7 @@ def diagnose(comparisons: Comparisons) -> DataReport:
         n_users=c.n_users,
         n_items=c.n_items,
         n_comparisons=len(c),
-        min_per_user=int(per_user.min(initial=0)),
+        min_per_user=int(per_user.min()) if len(per_user) else 0,
         median_per_user=float(np.median(per_user)) if len(per_user) else 0.0,
         max_per_user=int(per_user.max(initial=0)),
         n_users_with_fewer_than_two=int((per_user < 2).sum()),
@@ -105,7 +107,7 @@ def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) 
     group_of = group_of[compared]
     order, offsets = kernels.group(group_of, int(group_of.max(initial=-1)) + 1)
     labels = c.items[compared]
-    groups = [labels[order[b:e]].tolist() for b, e in zip(offsets[:-1], offsets[1:], strict=True) if e > b]
+    groups = [labels[order[b:e]].tolist() for b, e in pairwise(offsets) if e > b]
     return sorted(groups, key=len, reverse=True)
 
 

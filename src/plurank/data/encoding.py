@@ -1,7 +1,11 @@
 """Ids of any kind become numbers 0, 1, 2, ..., and nothing that is no id gets in."""
 
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from types import NoneType
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -12,52 +16,86 @@ from plurank.exceptions import DataError
 Labels = NDArray[Any]
 Codes = NDArray[np.int32]
 
+# columns whose ids are all of one of these types are polars columns, others hold Python objects
+TYPED: dict[type, Any] = {
+    str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean, bytes: pl.Binary,
+    datetime: None, date: pl.Date, timedelta: pl.Duration,
+}  # fmt: skip
+
 
 def as_series(values: Any, name: str) -> pl.Series:
-    """Hold a column of ids as a polars series; columns that polars cannot type hold Python objects."""
-    if isinstance(values, pl.Series):
-        series = values.rename(name)
-    else:
-        array = values if isinstance(values, np.ndarray) else _object_array(values)
-        if array.ndim != 1:
-            raise DataError(f"{name} must be one column of ids, got an array of shape {array.shape}.")
-        series = _series_from_array(array, name)
+    """Hold a column of ids from any library as a polars series; ids of several types stay Python objects."""
+    series = _to_polars(values, name).rename(name)
+    if series.dtype == pl.Object or series.dtype.is_nested():
+        return _from_objects(series.to_list(), name)
     if series.dtype == pl.Categorical or series.dtype == pl.Enum:
         return series.cast(pl.String)
     return series
 
 
-def _object_array(values: Any) -> NDArray[Any]:
-    values = list(values)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+def _to_polars(values: Any, name: str) -> pl.Series:
+    if isinstance(values, pl.Series):
+        return values
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or not isinstance(values, Iterable):
+        raise DataError(f"{name} must be a column, got {values!r:.60}. Use a list, an array or a series.")
+    if len(getattr(values, "shape", (0,))) != 1:
+        raise DataError(f"{name} must be one column, got an array or a frame of two dimensions.")
+    column = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(column, nw.Series):
+        pandas = column.implementation.is_pandas_like()
+        return _from_array(column.to_numpy(), name) if pandas else column.to_polars()
+    if hasattr(values, "__arrow_c_array__"):
+        return pl.Series(name, values)
+    return _from_array(values if isinstance(values, np.ndarray) else object_array(values), name)
 
 
-def _series_from_array(array: NDArray[Any], name: str) -> pl.Series:
-    if array.dtype.kind in "iuf":
-        return pl.Series(name, array)
-    if array.dtype.kind == "U":
-        return pl.Series(name, array.tolist(), dtype=pl.String)
-    kinds = {type(value) for value in array}
-    nothing = {None.__class__}
-    if kinds <= {str} | nothing:
-        return pl.Series(name, array.tolist(), dtype=pl.String)
-    if kinds <= {int} | nothing and all(-(2**63) <= v < 2**63 for v in array if v is not None):
-        return pl.Series(name, array.tolist(), dtype=pl.Int64)
-    return pl.Series(name, array.tolist(), dtype=pl.Object)
+def object_array(values: Iterable[Any]) -> Labels:
+    """Hold Python objects in an array, (n,), tuples as they are."""
+    return np.fromiter(values, dtype=object)
+
+
+def _from_array(array: NDArray[Any], name: str) -> pl.Series:
+    kind = array.dtype.kind
+    if kind not in "iubfMm" or isinstance(array, np.ma.MaskedArray):
+        return _from_objects(array.tolist(), name)
+    simple = {"f": np.dtype(np.float64), "M": np.dtype("M8[us]"), "m": np.dtype("m8[us]")}
+    return pl.Series(name, array.astype(simple.get(kind, array.dtype)))
+
+
+def _from_objects(values: list[Any], name: str) -> pl.Series:
+    if set(map(type, values)) != {str}:
+        values = [_plain_value(value) for value in values]
+    kinds = set(map(type, values)) - {NoneType}
+    if len(kinds) == 1 and kinds <= TYPED.keys():
+        try:
+            return pl.Series(name, values, dtype=TYPED[kinds.pop()])
+        except (pl.exceptions.PolarsError, OverflowError, TypeError):
+            pass  # such as whole numbers beyond 64 bits
+    return pl.Series(name, values, dtype=pl.Object)
+
+
+def _plain_value(value: Any) -> Any:
+    """Give numpy's scalars as Python's, and None for every kind of nothing: NaN, NaT and pandas' NA."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return None if value != value else value
+    except (TypeError, ValueError):
+        return None if type(value).__name__ == "NAType" else value
 
 
 def missing(series: pl.Series) -> NDArray[np.bool_]:
     """Mark null, NaN and empty-string ids."""
     if series.dtype == pl.Object:
-        return np.array([v is None or v != v for v in series.to_list()], dtype=bool)
-    absent = series.is_null()
-    if series.dtype.is_float():
-        absent = absent | series.is_nan().fill_null(True)
+        return np.array([value is None or (isinstance(value, str) and not value) for value in series.to_list()])
     if series.dtype == pl.String:
-        absent = absent | (series == "").fill_null(True)
-    return absent.to_numpy()
+        absent = series == ""
+    elif series.dtype.is_float():
+        absent = series.is_nan()
+    else:
+        absent = series.is_null()
+    absent = absent.fill_null(True)
+    return absent.to_numpy() if absent.any() else np.zeros(len(series), dtype=bool)
 
 
 def encode(*columns: pl.Series, from_text: bool = False) -> tuple[list[Codes], Labels]:
@@ -65,41 +103,66 @@ def encode(*columns: pl.Series, from_text: bool = False) -> tuple[list[Codes], L
 
     ``from_text``: ids that are all whole numbers, written the plain way ("7", not "007"), become integers.
     """
-    dtypes = {series.dtype for series in columns}
-    if len(dtypes) > 1 or pl.Object in dtypes:
-        columns = _common_type(columns)
-    joined = pl.concat([series.rename("id") for series in columns]) if len(columns) > 1 else columns[0]
-    if joined.dtype == pl.Object:
-        codes, labels = _encode_objects(joined.to_list())
-        order = np.array(sorted(range(len(labels)), key=lambda at: _sort_key(labels[at])), dtype=np.int64)
+    columns = _common_type(columns)
+    if columns[0].dtype == pl.Object:
+        codes, labels = _encode_objects([value for series in columns for value in series.to_list()])
     else:
-        # equal 64-bit hashes of different ids: below one in a million even for five million distinct ids
-        codes, first = kernels.encode_keys(joined.hash().to_numpy())
-        ids = joined.gather(first)
-        numbers = _plain_integers(ids) if from_text and ids.dtype == pl.String else ids
-        ids = ids if numbers.has_nulls() else numbers
-        order = ids.arg_sort().to_numpy()
-        labels = ids.to_numpy() if ids.dtype.is_numeric() else _object_array(ids.to_list())
-    places = np.empty(len(labels), dtype=np.int32)
-    places[order] = np.arange(len(labels), dtype=np.int32)
-    codes, labels = places[codes], labels[order]
-    lengths = np.cumsum([len(series) for series in columns])[:-1]
-    return np.split(codes, lengths), labels
+        codes, labels = _encode_hashes(pl.concat([series.rename("id") for series in columns]), from_text)
+    return np.split(codes, np.cumsum([len(series) for series in columns])[:-1]), labels
 
 
 def _common_type(columns: tuple[pl.Series, ...]) -> tuple[pl.Series, ...]:
-    if all(series.dtype.is_integer() for series in columns):
-        return tuple(series.cast(pl.Int64) for series in columns)
+    dtypes = {series.dtype for series in columns}
+    if len(dtypes) == 1:
+        return columns
+    if all(dtype.is_integer() or dtype.is_float() for dtype in dtypes):
+        whole = [series.cast(pl.Int64, strict=False) for series in columns]
+        if all(after.eq_missing(before).all() for after, before in zip(whole, columns, strict=True)):
+            return tuple(whole)
     return tuple(pl.Series(series.name, series.to_list(), dtype=pl.Object) for series in columns)
 
 
+def _encode_hashes(joined: pl.Series, from_text: bool) -> tuple[Codes, Labels]:
+    # equal 64-bit hashes of different ids: below one in a million even for five million distinct ids
+    codes, first = kernels.encode_keys(joined.hash().to_numpy())
+    ids = joined.gather(first)
+    if from_text and ids.dtype == pl.String:
+        numbers = _plain_integers(ids)
+        ids = ids if numbers.has_nulls() else numbers
+    order = ids.arg_sort().to_numpy()
+    return _rank(order)[codes], _as_labels(ids)[order]
+
+
 def _encode_objects(values: list[Any]) -> tuple[Codes, Labels]:
+    numbers: dict[Any, int] = {}
     try:
-        numbers: dict[Any, int] = {}
         codes = np.fromiter((numbers.setdefault(v, len(numbers)) for v in values), np.int32, len(values))
     except TypeError as error:
         raise DataError(f"ids must be hashable (numbers, strings, tuples): {error}.") from None
-    return codes, _object_array(numbers)
+    labels = object_array(numbers)
+    order = np.array(sorted(range(len(labels)), key=lambda at: _sort_key(labels[at])), dtype=np.int64)
+    return _rank(order)[codes], labels[order]
+
+
+def _rank(order: NDArray[Any]) -> Codes:
+    """Give the inverse of a permutation."""
+    places = np.empty(len(order), dtype=np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places
+
+
+def _as_labels(ids: pl.Series) -> Labels:
+    if ids.dtype.is_float():
+        return ids.cast(pl.Float64).to_numpy()
+    numbers = ids.cast(pl.Int64, strict=False) if ids.dtype.is_integer() else ids
+    return numbers.to_numpy() if numbers.dtype == pl.Int64 and not numbers.has_nulls() else object_array(ids.to_list())
+
+
+def _sort_key(label: Any) -> tuple[str, Any]:
+    """Order ids of one type by value and of several types by type, so that mixed ids sort at all."""
+    if isinstance(label, (bool, int, float)):
+        return ("", label)
+    return (type(label).__name__, label if isinstance(label, str) else repr(label))
 
 
 def _plain_integers(ids: pl.Series) -> pl.Series:
@@ -109,20 +172,20 @@ def _plain_integers(ids: pl.Series) -> pl.Series:
 
 
 def look_up(column: Any, labels: Labels, name: str) -> Codes:
-    """Find ids in a vocabulary; unknown ids get -1. The text "7" finds the number 7 and the other way round."""
-    series = as_series(column, name)
-    numbers = {label: code for code, label in enumerate(labels.tolist())}
-    if labels.dtype.kind in "iu" and series.dtype == pl.String:
+    """Find ids in a vocabulary; unknown ids get -1. The text "7" finds the number 7 and vice versa."""
+    series, known = as_series(column, name), as_series(labels, name)
+    if known.dtype.is_integer() and series.dtype == pl.String:
         series = _plain_integers(series)
-    elif labels.dtype == object and series.dtype.is_integer():
-        found = look_up(series.cast(pl.String), labels, name)
-        if (found >= 0).any():
-            return found
-    return np.fromiter((numbers.get(v, -1) for v in series.to_list()), np.int32, len(series))
-
-
-def _sort_key(label: Any) -> tuple[str, Any]:
-    """Order ids of one type by value and of several types by type, so that mixed ids sort at all."""
-    if isinstance(label, (bool, int, float)):
-        return ("", label)
-    return (type(label).__name__, label if isinstance(label, str) else repr(label))
+    elif known.dtype == pl.String and series.dtype.is_integer():
+        series = series.cast(pl.String)
+    known, series = _common_type((known, series))
+    if known.dtype != pl.Object:
+        # the labels differ from each other, so label number n gets code n, and what is no label a higher one
+        codes, _ = kernels.encode_keys(pl.concat([known, series]).hash().to_numpy())
+        found = codes[len(known) :]
+        return np.where(found < len(known), found, np.int32(-1))
+    numbers = {label: code for code, label in enumerate(known.to_list())}
+    try:
+        return np.fromiter((numbers.get(value, -1) for value in series.to_list()), np.int32, len(series))
+    except TypeError as error:
+        raise DataError(f"{name}: ids must be hashable (numbers, strings, tuples): {error}.") from None

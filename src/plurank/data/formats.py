@@ -1,46 +1,72 @@
 """Ratings and rankings in the formats their communities use: MovieLens, pol.is and PrefLib."""
 
-import re
 from pathlib import Path
 
 import polars as pl
 
-from plurank.data.readers import File, existing, parse_ids, read_table
+from plurank.data.columns import ALIASES
+from plurank.data.preflib import read_preflib
+from plurank.data.readers import PREFLIB as PREFLIB
+from plurank.data.readers import File, existing, parse_ids, plain_suffix, read_numbered_table, reading
 from plurank.exceptions import DataError
 
-PREFLIB = (".soc", ".soi", ".toc", ".toi")
+MOVIELENS = (".dat", ".data")
 
 
 def read_ratings(path: File) -> pl.DataFrame:
     """Read ratings into a frame with columns user, item, rating (or the file's own names for them).
 
-    Understood are tables (CSV, TSV, Parquet, JSON lines), MovieLens (``ratings.dat``, ``u.data``, ``ratings.csv``) and
-    pol.is exports (``votes.csv``: the last vote of a voter on a comment counts; ``participants-votes.csv``): 1 agrees,
-    0 passes, -1 disagrees.
+    Understood are tables (CSV, TSV, Parquet, JSON lines), MovieLens (``ratings.dat``, ``u.data``,
+    ``ratings.csv``) and pol.is exports (``votes.csv``, where a voter's last vote on a comment counts, and
+    ``participants-votes.csv``): 1 agrees, 0 passes, -1 disagrees. All of them may be gzipped.
     """
     file = existing(path)
-    if file.name.endswith((".dat", "u.data")):
-        return _read_movielens(file)
-    frame = parse_ids(read_table(file))
+    if plain_suffix(file) in MOVIELENS:
+        return _number_ratings(_read_movielens(file))
+    frame = read_numbered_table(file)
     if {"voter-id", "comment-id", "vote"} <= set(frame.columns):
-        return _last_votes(frame)
-    if {"participant", "group-id", "n-votes"} <= set(frame.columns):
-        return _votes_from_matrix(frame)
+        frame = _last_votes(frame)
+    elif {"participant", "group-id", "n-votes"} <= set(frame.columns):
+        frame = _votes_from_matrix(frame, file.name)
+    return _number_ratings(frame)
+
+
+def read_rankings(path: File) -> pl.DataFrame:
+    """Read rankings into a frame with columns user, item, rank (1 is best).
+
+    Understood are tables (CSV, TSV, Parquet, JSON lines) and PrefLib (``.soc``, ``.soi``, ``.toc``,
+    ``.toi``), where a ballot cast n times becomes n users and alternatives in braces share a rank. All of
+    them may be gzipped.
+    """
+    file = existing(path)
+    return read_preflib(file) if plain_suffix(file) in PREFLIB else read_numbered_table(file)
+
+
+def _number_ratings(frame: pl.DataFrame) -> pl.DataFrame:
+    """Read ratings such as "3.5" as numbers; if one is none, all stay text, which from_ratings refuses."""
+    for column in frame:
+        if column.dtype == pl.String and column.name.strip().lower() in ALIASES["rating"]:
+            numbers = column.cast(pl.Float64, strict=False)
+            if numbers.null_count() == column.null_count():
+                frame = frame.with_columns(numbers)
     return frame
 
 
 def _read_movielens(file: Path) -> pl.DataFrame:
-    separator = "::" if file.suffix == ".dat" else "\t"
+    """Read lines of user, item, rating and time, separated by :: (.dat) or by tabs (u.data)."""
+    separator = "::" if plain_suffix(file) == ".dat" else "\t"
     names = ["user", "item", "rating", "time"]
-    lines = file.read_text(encoding="latin-1").splitlines()
-    rows = [line.split(separator) for line in lines if line.strip()]
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(names):
-            raise DataError(
-                f"{file.name}, line {number}: expected user{separator}item{separator}rating{separator}time "
-                f"(4 fields), got {len(row)}."
-            )
-    return parse_ids(pl.DataFrame(rows, schema=names, orient="row"))
+    with reading(file, "MovieLens ratings"):
+        # a separator that does not occur: one column of whole lines
+        table = pl.read_csv(file, separator="\x1f", has_header=False, infer_schema=False, quote_char=None)
+    lines = table.to_series().rename("line").str.strip_chars_end("\r")
+    fields = lines.str.split(separator)
+    wrong = (fields.list.len() != len(names)) & (lines != "")
+    if wrong.any():
+        at = wrong.arg_true()[0]
+        raise DataError(f"{file.name}, line {at + 1}: expected {separator.join(names)}, got {lines[at]!r:.60}.")
+    kept = fields.filter((lines != "").fill_null(False))
+    return parse_ids(kept.list.to_struct(fields=names).struct.unnest())
 
 
 def _last_votes(frame: pl.DataFrame) -> pl.DataFrame:
@@ -49,58 +75,13 @@ def _last_votes(frame: pl.DataFrame) -> pl.DataFrame:
     return votes.unique(["user", "item"], keep="last", maintain_order=True)
 
 
-def _votes_from_matrix(frame: pl.DataFrame) -> pl.DataFrame:
-    comments = [name for name in frame.columns if name.isdigit()]
+def _votes_from_matrix(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    comments = [column for column in frame.columns if column.isdecimal()]
     if not comments:
-        raise DataError("this looks like pol.is participants-votes.csv, but no column is named by a comment number.")
+        raise DataError(
+            f"{name} looks like participants-votes.csv of pol.is, but no column is named by a comment number."
+        )
     votes = frame.select(pl.col("participant"), pl.col(comments).cast(pl.String))
     long = votes.unpivot(on=comments, index="participant", variable_name="item", value_name="rating")
     given = long.filter(pl.col("rating").is_not_null() & (pl.col("rating") != ""))
     return parse_ids(given.rename({"participant": "user"}).select("user", "item", "rating"))
-
-
-def read_rankings(path: File) -> pl.DataFrame:
-    """Read rankings into a frame with columns user, item, rank (1 is best).
-
-    Understood are tables (CSV, TSV, Parquet, JSON lines) and PrefLib (``.soc``, ``.soi``, ``.toc``, ``.toi``), where a
-    ballot cast n times becomes n users and alternatives in braces share a rank.
-    """
-    file = existing(path)
-    return _read_preflib(file) if file.suffix.lower() in PREFLIB else parse_ids(read_table(file))
-
-
-def _read_preflib(file: Path) -> pl.DataFrame:
-    names: dict[str, str] = {}
-    rows: list[tuple[int, str, int]] = []
-    n_users = 0
-    for number, line in enumerate(file.read_text(encoding="utf-8-sig").splitlines(), start=1):
-        text = line.strip()
-        if named := re.match(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.+)", text, re.IGNORECASE):
-            names[named[1]] = named[2].strip()
-        if not text or text.startswith("#"):
-            continue
-        ballot = re.fullmatch(r"(\d+)\s*:\s*(.+)", text)
-        if not ballot:
-            raise DataError(f"{file.name}, line {number}: expected 'count: a,b,{{c,d}}', got {text[:60]!r}.")
-        order = _read_order(ballot[2], f"{file.name}, line {number}")
-        for user in range(n_users + 1, n_users + int(ballot[1]) + 1):
-            rows += [(user, names.get(item, item), rank) for rank, item in order]
-        n_users += int(ballot[1])
-    if not rows:
-        raise DataError(f"{file.name}: there are no ballots; expected lines like '3: 1,2,{{3,4}}'.")
-    return pl.DataFrame(rows, schema=["user", "item", "rank"], orient="row")
-
-
-def _read_order(text: str, where: str) -> list[tuple[int, str]]:
-    """Read ``1,{2,3},4`` as (rank, alternative), the tied ones sharing a rank."""
-    levels = re.findall(r"\{([^{}]*)\}|([^,{}\s]+)", text)
-    leftover = re.sub(r"\{[^{}]*\}|[^,{}\s]+|,|\s", "", text)
-    order = [
-        (rank, item.strip())
-        for rank, (tied, single) in enumerate(levels, start=1)
-        for item in (single or tied).split(",")
-        if item.strip()
-    ]
-    if leftover or len({item for _, item in order}) < len(order):
-        raise DataError(f"{where}: braces do not match or an alternative occurs twice in {text[:60]!r}.")
-    return order

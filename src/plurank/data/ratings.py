@@ -4,6 +4,7 @@ Paper: section 6.3, the choices Full or Partial and Both, Ignore or Random.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.columns import _as_numbers, as_columns, check_roles, find_column
+from plurank.data.checks import check_choice, is_number
+from plurank.data.columns import as_columns, check_roles, find_column
 from plurank.data.comparisons import Comparisons, RatingTies, refuse_rows
-from plurank.data.encoding import Labels, as_series, encode, missing
+from plurank.data.encoding import Labels, encode
+from plurank.data.rows import as_numbers, refuse_missing
 from plurank.exceptions import DataError, ParameterError
 from plurank.rng import RandomState, as_generator, spawn
 
@@ -29,91 +32,87 @@ def compare_ratings(
     columns: Mapping[str, str] | None,
 ) -> Comparisons:
     """Turn ratings into comparisons; see :meth:`Comparisons.from_ratings`."""
-    if pairs not in ("full", "partial"):
-        raise ParameterError(f"pairs must be 'full' or 'partial', got {pairs!r}.")
-    if not pairs_per_rating > 0:
-        raise ParameterError(f"pairs_per_rating must be positive, got {pairs_per_rating!r}.")
+    check_choice("pairs", pairs, ("full", "partial"))
+    check_choice("ties", ties, TIES)
+    if not is_number(pairs_per_rating) or not pairs_per_rating > 0:
+        raise ParameterError(f"pairs_per_rating must be a positive number, got {pairs_per_rating!r}.")
+    rng = as_generator(random_state)
     rated = _read_rated(frame, "rating", columns)
-    share = pairs_per_rating if pairs == "partial" else None
-    return _compare(*rated, ties, share, as_generator(random_state))
+    return _compare(rated, ties, pairs_per_rating if pairs == "partial" else None, rng)
 
 
 def compare_rankings(
     frame: Any, ties: RatingTies, random_state: RandomState, columns: Mapping[str, str] | None
 ) -> Comparisons:
     """Turn rankings into comparisons; see :meth:`Comparisons.from_rankings`."""
-    offsets, items, ranks, item_labels, user_labels = _read_rated(frame, "rank", columns)
-    return _compare(offsets, items, -ranks, item_labels, user_labels, ties, None, as_generator(random_state))
+    check_choice("ties", ties, TIES)
+    rng = as_generator(random_state)
+    ranked = _read_rated(frame, "rank", columns)
+    return _compare(replace(ranked, values=-ranked.values), ties, None, rng)
 
 
-Rated = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], Labels, Labels]
+@dataclass(frozen=True)
+class Rated:
+    """Values that users gave to items, higher is better; user u's are ``offsets[u]:offsets[u + 1]``."""
+
+    offsets: NDArray[np.int64]
+    items: NDArray[np.int32]
+    values: NDArray[np.float64]
+    item_labels: Labels
+    user_labels: Labels
 
 
 def _read_rated(frame: Any, value: str, columns: Mapping[str, str] | None) -> Rated:
-    """Check and sort by user: offsets, item numbers, values, item labels, user labels."""
+    """Check, number and sort by user."""
     check_roles(columns, ("user", "item", value))
     found = as_columns(frame)
-    if not found or not len(next(iter(found.values()))):
+    if not any(len(column) for column in found.values()):
         raise DataError(f"there are no {value}s: expected at least one row of user, item, {value}.")
     users, items, values = (find_column(found, role, columns) for role in ("user", "item", value))
-    assert users is not None
-    assert items is not None
-    assert values is not None
-    users, items = as_series(users, "user"), as_series(items, "item")
-    for series in (users, items):
-        refuse_rows(missing(series), f"{series.name} is missing (empty, null or NaN)", "Fill it in or drop the row")
-    numbers = _as_numbers(values, value)
-    refuse_rows(~np.isfinite(numbers), f"{value} is not a number", "Mend or drop the row")
+    refuse_missing(users.rename("user"))
+    refuse_missing(items.rename("item"))
+    numbers = as_numbers(values)
+    refuse_rows(~np.isfinite(numbers), f"{value} is not a number", "Mend it or drop the row")
     (user_codes,), user_labels = encode(users)
     (item_codes,), item_labels = encode(items)
     keys = user_codes.astype(np.int64) * len(item_labels) + item_codes
     repeated = ~pl.Series(keys).is_first_distinct().to_numpy()
     refuse_rows(repeated, f"the user already has a {value} for this item", f"Keep one {value} a user and item")
     order, offsets = kernels.group(user_codes, len(user_labels))
-    return offsets, item_codes[order], numbers[order], item_labels, user_labels
+    return Rated(offsets, item_codes[order], numbers[order], item_labels, user_labels)
 
 
-def _compare(
-    offsets: NDArray[np.int64],
-    items: NDArray[np.int32],
-    ratings: NDArray[np.float64],
-    item_labels: Labels,
-    user_labels: Labels,
-    ties: RatingTies,
-    pairs_per_rating: float | None,
-    rng: np.random.Generator,
-) -> Comparisons:
-    if ties not in TIES:
-        raise ParameterError(f"ties must be one of {', '.join(TIES)}, got {ties!r}.")
+def _compare(rated: Rated, ties: RatingTies, pairs_per_rating: float | None, rng: np.random.Generator) -> Comparisons:
     choose, toss = spawn(rng, 2)
-    n_rated = np.diff(offsets)
+    data = (rated.offsets, rated.items, rated.values)
     if pairs_per_rating is None:
-        n_draws = _count_tied_pairs(offsets, ratings) if ties == "random" else 0
-        compared = kernels.decided_pairs(offsets, items, ratings, TIES[ties], toss.random(n_draws))
+        n_draws = _count_tied_pairs(rated) if ties == "random" else 0
+        offsets, winners, losers = kernels.decided_pairs(*data, TIES[ties], toss.random(n_draws))
     else:
-        n_wanted = np.minimum(n_rated * (n_rated - 1) // 2, np.round(pairs_per_rating * n_rated).astype(np.int64))
-        codes = kernels.sample_pairs(n_rated, n_wanted, choose.random(n_wanted.sum()))
-        draws = toss.random(len(codes) if ties == "random" else 0)
-        compared = kernels.expand_pairs(offsets, items, ratings, n_wanted, codes, TIES[ties], draws)
-    return _drop_silent_users(*compared, item_labels, user_labels)
+        n_rated = np.diff(rated.offsets)
+        n_wanted = np.minimum(n_rated * (n_rated - 1) / 2, np.round(pairs_per_rating * n_rated)).astype(np.int64)
+        pairs = kernels.sample_pairs(n_rated, n_wanted, choose.random(n_wanted.sum()))
+        draws = toss.random(len(pairs) if ties == "random" else 0)
+        offsets, winners, losers = kernels.expand_pairs(*data, n_wanted, pairs, TIES[ties], draws)
+    if not len(winners):
+        raise DataError(
+            "there is nothing to compare: no user values two items differently. "
+            "Each user needs two items or more; equal values count with ties='both'."
+        )
+    return _drop_silent_users(offsets, winners, losers, rated)
 
 
-def _count_tied_pairs(offsets: NDArray[np.int64], ratings: NDArray[np.float64]) -> int:
-    users = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    runs = pl.DataFrame({"user": users, "rating": ratings}).group_by("user", "rating").len()["len"].to_numpy().astype(np.int64)
+def _count_tied_pairs(rated: Rated) -> int:
+    users = np.repeat(np.arange(len(rated.user_labels)), np.diff(rated.offsets))
+    values = pl.DataFrame({"user": users, "value": rated.values})
+    runs = values.group_by("user", "value").len()["len"].cast(pl.Int64)
     return int((runs * (runs - 1) // 2).sum())
 
 
 def _drop_silent_users(
-    offsets: NDArray[np.int64],
-    winners: NDArray[np.int32],
-    losers: NDArray[np.int32],
-    item_labels: Labels,
-    user_labels: Labels,
+    offsets: NDArray[np.int64], winners: NDArray[np.int32], losers: NDArray[np.int32], rated: Rated
 ) -> Comparisons:
     """Leave out users whose values make no comparison: one item only, or all equal."""
-    if not len(winners):
-        raise DataError("no two items are valued differently by the same user, so there is nothing to compare.")
     spoke = np.diff(offsets) > 0
     kept = np.concatenate([offsets[:-1][spoke], offsets[-1:]])
-    return Comparisons(winners, losers, kept, item_labels, user_labels[spoke])
+    return Comparisons(winners, losers, kept, rated.item_labels, rated.user_labels[spoke])

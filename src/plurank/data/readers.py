@@ -1,73 +1,164 @@
 """Files at the door: CSV, TSV, Parquet and JSON lines, compressed or not."""
 
+import csv
 import gzip
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NoReturn, TextIO
 
 import polars as pl
 
-from plurank.data.columns import read_columns
+from plurank.data.columns import read_rows
 from plurank.data.comparisons import Comparisons, Ties
-from plurank.exceptions import DataError
+from plurank.data.rows import number_rows
+from plurank.exceptions import DataError, ParameterError
 
 File = str | PathLike[str]
-Kind = Literal["csv", "tsv", "parquet", "jsonl"]
+Kind = Literal["CSV", "TSV", "Parquet", "JSON lines"]
 KINDS: dict[str, Kind] = {
-    ".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".csv": "CSV", ".txt": "CSV", ".tsv": "TSV", ".tab": "TSV", ".parquet": "Parquet", ".pq": "Parquet",
+    ".jsonl": "JSON lines", ".ndjson": "JSON lines",
 }  # fmt: skip
+PREFLIB = (".soc", ".soi", ".toc", ".toi")
 
 
 def read_comparisons(path: File, *, columns: Mapping[str, str] | None = None, ties: Ties = "half") -> Comparisons:
     """Read comparisons from CSV, TSV, Parquet or JSON lines, plain or gzipped.
 
-    Columns are understood as in :meth:`Comparisons.from_frame`. Ids in text files stay text unless all of them are
-    plain whole numbers.
+    Columns are understood as in :meth:`Comparisons.from_frame`. Ids in CSV and TSV stay text unless all of
+    them are plain whole numbers.
     """
-    frame = read_table(path)
+    file = existing(path)
+    frame = read_table(file)
     try:
-        return Comparisons._from_columns(*read_columns(frame, columns, ties), None, from_text=True)
+        return number_rows(read_rows(frame, columns, ties), from_text=is_text(file))
     except DataError as error:
-        raise DataError(f"{Path(path).name}: {error}") from None
+        raise DataError(f"{file.name}: {error}") from None
 
 
 def read_table(path: File) -> pl.DataFrame:
     """Read a file into a frame; in CSV and TSV every column is text."""
     file = existing(path)
-    suffixes = [suffix.lower() for suffix in file.suffixes]
-    ending = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else "".join(suffixes[-1:])
-    if ending not in KINDS:
+    kind = kind_of(file)
+    with reading(file, kind):
+        if kind == "Parquet":
+            return pl.read_parquet(_unzipped(file))
+        if kind == "JSON lines":
+            return pl.read_ndjson(_unzipped(file), infer_schema_length=None)
+        return _read_csv(file, "\t" if kind == "TSV" else ",")
+
+
+@contextmanager
+def reading(file: Path, kind: str) -> Iterator[None]:
+    """Turn whatever the libraries say about a file they cannot read into a sentence."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        _refuse_encoding(file)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError, zlib.error) as error:
+        reason = str(error).strip().split("\n", 1)[0].rstrip(".")
         raise DataError(
-            f"{file.name}: unknown kind of file. Expected one ending in {', '.join(KINDS)}, with or without .gz."
-        )
-    return _read(file, KINDS[ending])
+            f"{file.name} could not be read as {kind}: {reason}. Is it damaged, or a file of another kind?"
+        ) from None
 
 
 def existing(path: File) -> Path:
     """Check that a path is a file with something in it."""
+    if not isinstance(path, (str, PathLike)):
+        raise ParameterError(f"expected the path of a file, got {type(path).__name__}.")
     file = Path(path)
-    if not file.exists():
-        raise DataError(f"{file}: there is no such file.")
     if file.is_dir():
         raise DataError(f"{file} is a folder; expected a file.")
+    if not file.is_file():
+        raise DataError(f"{file}: there is no such file.")
     if file.stat().st_size == 0:
         raise DataError(f"{file.name} is empty; expected a header and at least one row.")
     return file
 
 
-def _read(file: Path, kind: Kind) -> pl.DataFrame:
+def plain_suffix(file: Path) -> str:
+    """Give the ending of a file's name in lower case, without .gz."""
+    name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+    return name.suffix.lower()
+
+
+def kind_of(file: Path) -> Kind:
+    """Tell the kind of a table by the ending of the file's name."""
+    ending = plain_suffix(file)
+    if ending in PREFLIB:
+        raise DataError(f"{file.name} holds rankings: read it with read_rankings, then use Comparisons.from_rankings.")
+    if ending not in KINDS:
+        endings = ", ".join(KINDS)
+        raise DataError(f"{file.name}: unknown kind of file. Expected an ending of {endings}, or these with .gz.")
+    return KINDS[ending]
+
+
+def is_text(file: Path) -> bool:
+    """Tell whether the file is of a kind where numbers and text look alike."""
+    return kind_of(file) in ("CSV", "TSV")
+
+
+def _unzipped(file: Path) -> Path | bytes:
+    return gzip.decompress(file.read_bytes()) if file.suffix.lower() == ".gz" else file
+
+
+def _read_csv(file: Path, separator: str) -> pl.DataFrame:
     try:
-        if kind == "parquet":
-            return pl.read_parquet(file)
-        if kind == "jsonl":
-            content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file
-            return pl.read_ndjson(content, infer_schema_length=None)
-        return pl.read_csv(file, separator="\t" if kind == "tsv" else ",", infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError, EOFError) as error:
-        reason = str(error).strip().split("\n", 1)[0].rstrip(".")
-        raise DataError(f"{file.name} could not be read as {kind}: {reason}.") from None
+        frame = pl.read_csv(file, separator=separator, infer_schema=False)
+    except pl.exceptions.ComputeError as error:
+        _explain(file, separator, str(error))
+        raise
+    header = "".join(frame.columns)
+    if "\ufffd" in header or "\0" in header:
+        _refuse_encoding(file)
+    if frame.width == 1 and separator != ";" and ";" in header:  # as spreadsheets write it where 0,5 is a number
+        return _read_csv(file, ";")
+    return _drop_blank_lines(frame)
+
+
+def _drop_blank_lines(frame: pl.DataFrame) -> pl.DataFrame:
+    if all(column.has_nulls() for column in frame):
+        return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return frame
+
+
+def _explain(file: Path, separator: str, reason: str) -> None:
+    """Raise a sentence for what often goes wrong in CSV."""
+    if "utf-8" in reason.lower():
+        _refuse_encoding(file)
+    if "more fields" in reason:
+        with suppress(csv.Error), open_text(file, errors="replace") as lines:
+            _refuse_longer_rows(file, csv.reader(lines, delimiter=separator))
+
+
+def _refuse_longer_rows(file: Path, rows: Iterator[list[str]]) -> None:
+    width = len(next(rows))
+    for number, row in enumerate(rows, start=1):
+        if len(row) > width:
+            raise DataError(
+                f"{file.name}: row {number}: expected {width} values as in the header, got {len(row)}. "
+                'Put values that hold the separator in "quotes".'
+            )
+
+
+def _refuse_encoding(file: Path) -> NoReturn:
+    raise DataError(f"{file.name} is not UTF-8 text (perhaps Latin-1 or UTF-16). Save it as UTF-8.")
+
+
+def open_text(file: Path, errors: str = "strict") -> TextIO:
+    """Open a text file, gzipped or not."""
+    opener: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    stream: TextIO = opener(file, "rt", encoding="utf-8-sig", errors=errors, newline="")
+    return stream
+
+
+def read_numbered_table(path: File) -> pl.DataFrame:
+    """Read a file into a frame; text columns of a CSV or TSV that hold only whole numbers become integers."""
+    file = existing(path)
+    return parse_ids(read_table(file)) if is_text(file) else read_table(file)
 
 
 def parse_ids(frame: pl.DataFrame) -> pl.DataFrame:

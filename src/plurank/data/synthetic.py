@@ -7,19 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.data.checks import check_numbers, check_whole, is_number
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import Labels, as_series, missing
+from plurank.data.encoding import Labels, as_series, encode, missing, object_array
 from plurank.exceptions import ParameterError
-from plurank.rng import RandomState, as_generator, spawn
+from plurank.rng import RandomState, as_generator, draw_seed, spawn, uniforms_at
 
-USERS_PER_BLOCK = 4096
+USERS_PER_BLOCK = 4096  # bounds the memory at work; the answer does not depend on it
 
 
 @dataclass(frozen=True)
 class Simulation:
     """Simulated comparisons and the truth behind them.
 
-    rankings (K, Q): item numbers, best first; user_weights (M, K); mean_weights (K,): what user_weights average to.
+    rankings (K, Q): item numbers, best first; user_weights (M, K); mean_weights (K,): their expectation.
     """
 
     comparisons: Comparisons
@@ -43,11 +44,12 @@ def simulate(
 ) -> Simulation:
     """Draw comparisons from the paper's model.
 
-    1. weights of user m: Dirichlet(concentration * mean_weights); concentration 0 gives each user one ranking alone.
-    2. each comparison: a pair from ``pair_probabilities`` ((Q, Q), symmetric; None is uniform), a ranking from the
-       user's weights, and the order which that ranking gives the pair.
+    1. weights of user m: Dirichlet(concentration * mean_weights); with concentration 0 each user follows one
+       ranking alone.
+    2. each comparison: a pair from ``pair_probabilities`` ((Q, Q), symmetric; None is uniform), a ranking
+       from the user's weights, and the order which that ranking gives the pair.
 
-    ``mean_weights=None`` is drawn uniformly from the simplex, ``rankings=None`` uniformly from all permutations.
+    ``mean_weights=None`` is drawn uniformly from the simplex, ``rankings=None`` from all permutations.
     """
     if rankings is not None:
         rankings = check_rankings(rankings)
@@ -72,13 +74,15 @@ def draw_weights(
 
     A Gamma(s) variate underflows for small s, so its logarithm is drawn: log Gamma(s + 1) + log(uniform) / s.
     """
-    if concentration == 0:
-        return np.eye(len(mean))[rng.choice(len(mean), size=n_users, p=mean)]
+    if concentration < 1e-200:  # one ranking a user, to the last digit
+        one_each: NDArray[np.float64] = np.eye(len(mean))[rng.choice(len(mean), size=n_users, p=mean)]
+        return one_each
     shapes = np.maximum(concentration * mean, 1e-300)
     size = (n_users, len(mean))
     logs = np.log(rng.standard_gamma(shapes + 1.0, size)) + np.log1p(-rng.random(size)) / shapes
     weights: NDArray[np.float64] = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
 
 
 def _draw_comparisons(
@@ -89,28 +93,31 @@ def _draw_comparisons(
     *,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Draw block by block; comparison e takes draw e of the stream of pairs and of the stream of rankings."""
     n_users, n_items = len(weights), rankings.shape[1]
     places = np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
-    starts = range(0, n_users, USERS_PER_BLOCK)
+    pair_seed, ranking_seed = draw_seed(rng), draw_seed(rng)
     parts = []
-    for begin, child in zip(starts, spawn(rng, len(starts)), strict=True):
+    for begin in range(0, n_users, USERS_PER_BLOCK):
         end = min(begin + USERS_PER_BLOCK, n_users)
         own = offsets[begin : end + 1] - offsets[begin]
-        first, second = _draw_pairs(int(own[-1]), n_items, cumulated_pairs, rng=child)
+        pairs, chosen = (uniforms_at(seed, int(offsets[begin]), int(own[-1])) for seed in (pair_seed, ranking_seed))
+        first, second = _choose_pairs(pairs, n_items, cumulated_pairs)
         cumulative = np.cumsum(weights[begin:end], axis=1)
-        parts.append(kernels.decide_comparisons(own, first, second, child.random(own[-1]), cumulative, places))
+        parts.append(kernels.decide_comparisons(own, first, second, chosen, cumulative, places))
     return np.concatenate([w for w, _ in parts]), np.concatenate([loser for _, loser in parts])
 
 
-def _draw_pairs(
-    n: int, n_items: int, cumulated: NDArray[np.float64] | None, *, rng: np.random.Generator
+def _choose_pairs(
+    uniforms: NDArray[np.float64], n_items: int, cumulated: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Turn each draw into an ordered pair of different items."""
     if cumulated is None:
-        codes = rng.integers(0, n_items * (n_items - 1), n)
+        codes = (uniforms * (n_items * (n_items - 1))).astype(np.int64)
         first, second = np.divmod(codes, n_items - 1)
         second += second >= first
     else:
-        first, second = np.divmod(np.searchsorted(cumulated, rng.random(n), side="right"), n_items)
+        first, second = np.divmod(np.searchsorted(cumulated, uniforms, side="right"), n_items)
     return first.astype(np.int32), second.astype(np.int32)
 
 
@@ -138,10 +145,11 @@ def is_separable(rankings: Any) -> bool:
 
 def check_rankings(rankings: Any) -> NDArray[np.int64]:
     """Check (K, Q) rankings: each row a permutation of 0, ..., Q - 1, best first."""
-    array = np.asarray(rankings)
-    if array.ndim != 2 or not array.size or not np.array_equal(np.sort(array, axis=1), np.tile(np.arange(array.shape[1]), (len(array), 1))):
+    array = check_numbers("rankings", rankings)
+    if array.ndim != 2 or not array.size or not (np.sort(array, axis=1) == np.arange(array.shape[1])).all():
         raise ParameterError(
-            f"rankings must have shape (n_rankings, n_items), each row a permutation of 0 to n_items - 1; got shape {array.shape}."
+            "rankings must have shape (n_rankings, n_items), each row a permutation of 0 to n_items - 1; "
+            f"got shape {array.shape}."
         )
     return array.astype(np.int64)
 
@@ -149,33 +157,41 @@ def check_rankings(rankings: Any) -> NDArray[np.int64]:
 def _check_sizes(
     n_users: int, n_items: int, n_rankings: int, per_user: int | NDArray[np.int64], concentration: float
 ) -> NDArray[np.int64]:
-    for name, value, least in (("n_users", n_users, 1), ("n_items", n_items, 2), ("n_rankings", n_rankings, 1)):
-        if int(value) != value or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    if not (concentration >= 0 and np.isfinite(concentration)):
-        raise ParameterError(f"concentration must be zero or positive, got {concentration!r}.")
-    counts = np.broadcast_to(np.asarray(per_user), (n_users,)) if np.ndim(per_user) == 0 else np.asarray(per_user)
-    if counts.shape != (n_users,) or counts.dtype.kind not in "iu" or counts.min() < 1:
+    for name, value, least in (
+        ("n_users", n_users, 1),
+        ("n_items", n_items, 2),
+        ("n_rankings", n_rankings, 1),
+    ):
+        check_whole(name, value, least)
+    if not is_number(concentration) or concentration < 0:
+        raise ParameterError(f"concentration must be zero or a positive number, got {concentration!r}.")
+    counts = check_numbers("comparisons_per_user", per_user)
+    if counts.shape not in ((), (n_users,)) or (counts != np.floor(counts)).any() or counts.min() < 1:
         raise ParameterError("comparisons_per_user must be a whole number of at least 1, or one for each user.")
-    return counts.astype(np.int64)
+    return np.broadcast_to(counts.astype(np.int64), (n_users,))
 
 
 def _check_mean(mean_weights: Any, n_rankings: int) -> NDArray[np.float64]:
-    mean = np.asarray(mean_weights, dtype=np.float64)
+    mean = check_numbers("mean_weights", mean_weights)
     if mean.shape != (n_rankings,) or not (mean >= 0).all() or not np.isclose(mean.sum(), 1.0):
-        raise ParameterError(f"mean_weights must be {n_rankings} numbers of at least 0 that sum to 1, got {mean_weights!r}.")
-    return mean / mean.sum()
+        raise ParameterError(
+            f"mean_weights must be {n_rankings} numbers of at least 0 that sum to 1, got {mean.tolist()}."
+        )
+    mean /= mean.sum()
+    return mean
 
 
 def _check_pairs(pair_probabilities: Any, n_items: int) -> NDArray[np.float64]:
-    table = np.asarray(pair_probabilities, dtype=np.float64)
-    if table.shape != (n_items, n_items) or not (table >= 0).all() or not np.allclose(table, table.T) or table.diagonal().any():
+    table = check_numbers("pair_probabilities", pair_probabilities)
+    square = table.shape == (n_items, n_items)
+    if not square or (table < 0).any() or not np.allclose(table, table.T) or table.diagonal().any():
         raise ParameterError(
-            f"pair_probabilities must be a symmetric ({n_items}, {n_items}) table of numbers of at least 0 with zeros on the diagonal."
+            f"pair_probabilities must be a symmetric ({n_items}, {n_items}) table of numbers of at least 0 "
+            "with zeros on the diagonal."
         )
     cumulated = np.cumsum(table)
-    if not cumulated[-1] > 0:
-        raise ParameterError("pair_probabilities must not be all zero.")
+    if not 0 < cumulated[-1] < np.inf:
+        raise ParameterError("pair_probabilities must have a positive, finite sum.")
     # the last pair that can occur takes what rounding leaves, so that no draw falls behind it
     cumulated /= cumulated[-1]
     cumulated[np.flatnonzero(table)[-1] :] = np.inf
@@ -186,6 +202,9 @@ def _check_labels(items: Any, n_items: int) -> Labels:
     if items is None:
         return np.arange(n_items)
     series = as_series(items, "items")
-    if len(series) != n_items or missing(series).any() or len(set(series.to_list())) < n_items:
-        raise ParameterError(f"items must be {n_items} different labels, got {len(series)} with {len(set(series.to_list()))} different.")
-    return series.to_numpy() if series.dtype.is_numeric() else np.array(series.to_list(), dtype=object)
+    n_different = len(encode(series)[1])
+    if len(series) != n_items or missing(series).any() or n_different < n_items:
+        raise ParameterError(
+            f"items must be {n_items} different labels, got {len(series)} with {n_different} different."
+        )
+    return series.to_numpy() if series.dtype.is_numeric() else object_array(series.to_list())

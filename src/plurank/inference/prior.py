@@ -24,8 +24,7 @@ def weight_moments(moments: Moments, rankings: NDArray[np.int64], flip: float) -
     shown = np.repeat(counts.reshape(-1, 2).sum(axis=1), 2) / total
     law = sigma.T @ (shown[:, None] * (flip + (1.0 - 2.0 * flip) * sigma))  # H
     first = sigma.T @ counts / total
-    image = moments.cooccurrence(np.column_stack([sigma, np.ones(len(sigma))]))
-    second = sigma.T @ image[:, :-1] / image[:, -1].sum()  # users of one comparison are in the counts, but not in F
+    second = sigma.T @ moments.cooccurrence(sigma) / total
     mean = kernels.regress_on_simplex(law.T @ law, (law.T @ first)[None], 1e-12, 10_000)[0]
     inverse = np.linalg.pinv(law)
     return mean, inverse @ second @ inverse.T

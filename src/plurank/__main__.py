@@ -1,0 +1,5 @@
+"""``python -m plurank`` is the command line."""
+
+from plurank.cli import main
+
+main()

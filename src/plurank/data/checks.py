@@ -1,0 +1,42 @@
+"""Checks of single arguments, each with the sentence for what does not pass."""
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.exceptions import ParameterError
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse a value that is none of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        expected = " or ".join(repr(choice) for choice in choices)
+        raise ParameterError(f"{name} must be {expected}, got {value!r}.")
+
+
+def check_whole(name: str, value: Any, least: int) -> int:
+    """Give a whole number of at least ``least`` as an int."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    return int(value)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is one finite number; True and False are none."""
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+def check_numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """Give an argument as an array of finite numbers."""
+    try:
+        array = np.array(values)
+        numbers = array.astype(np.float64, casting="same_kind" if array.dtype.kind == "c" else "unsafe")
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be an array of numbers, got {values!r:.80}.") from None
+    if not np.isfinite(numbers).all():
+        raise ParameterError(f"{name} must be finite numbers, got NaN or infinity.")
+    return numbers

@@ -1,0 +1,135 @@
+"""Rows of ids, as they came, become Comparisons: checked, numbered and sorted by user."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plurank import kernels
+from plurank.data.comparisons import Comparisons, refuse_rows
+from plurank.data.encoding import Codes, as_series, encode, missing
+from plurank.exceptions import DataError
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One comparison a row, the ids not yet numbered.
+
+    The first item was preferred, or the second where ``second_won`` says so, or neither where ``tied``.
+    ``numbers`` are the row numbers to tell people, counted from 1; None where no row was left out.
+    """
+
+    users: pl.Series
+    first: pl.Series
+    second: pl.Series
+    weights: Any = None
+    second_won: NDArray[np.bool_] | None = None
+    tied: NDArray[np.bool_] | None = None
+    numbers: NDArray[np.int64] | None = None
+
+    def without_ties(self) -> "Rows":
+        """Leave the tied rows out."""
+        if self.tied is None or not self.tied.any():
+            return self
+        if self.tied.all():
+            raise DataError("every row is a tie and ties='drop' leaves nothing. Use ties='half'.")
+        at = np.flatnonzero(~self.tied)
+        return Rows(
+            self.users.gather(at),
+            self.first.gather(at),
+            self.second.gather(at),
+            None if self.weights is None else self.weights[at],
+            None if self.second_won is None else self.second_won[at],
+            numbers=at + 1,
+        )
+
+
+def number_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Comparisons:
+    """Check, number and sort; every way in but ratings and rankings ends here."""
+    _check_lengths(rows)
+    for series in (rows.users, rows.first, rows.second):
+        refuse_missing(series, rows.numbers)
+    weights = _check_weights(rows.weights, len(rows.users), rows.numbers)
+    listed = [] if items is None else [_check_items(items)]
+    with ThreadPoolExecutor(1) as aside:
+        encoded_users = aside.submit(encode, rows.users, from_text=from_text)
+        (first, second, *_), item_labels = encode(rows.first, rows.second, *listed, from_text=from_text)
+        (users,), user_labels = encoded_users.result()
+    selves = first == second
+    if selves.any():
+        example = item_labels.tolist()[first[np.argmax(selves)]]
+        refuse_rows(selves, f"an item is compared with itself ({example!r})", "Drop such rows", rows.numbers)
+    if rows.second_won is not None:
+        first, second = np.where(rows.second_won, second, first), np.where(rows.second_won, first, second)
+    if rows.tied is not None and rows.tied.any():
+        users, first, second, weights = _halve_ties(rows.tied, users, first, second, weights)
+    if weights is not None:
+        weights = weights[kernels.group(users, len(user_labels))[0]]
+    winners, losers, offsets = kernels.group_pairs(users, len(user_labels), first, second)
+    return Comparisons(winners, losers, offsets, item_labels, user_labels, weights)
+
+
+def refuse_missing(series: pl.Series, numbers: NDArray[np.int64] | None = None) -> None:
+    """Refuse rows without an id."""
+    absent = missing(series)
+    refuse_rows(absent, f"{series.name} is missing (empty, null or NaN)", "Fill it in or drop the row", numbers)
+
+
+def _halve_ties(
+    tied: NDArray[np.bool_], users: Codes, first: Codes, second: Codes, weights: NDArray[np.float64] | None
+) -> tuple[Codes, Codes, Codes, NDArray[np.float64]]:
+    """Make a tie half a win each way: the row, and the row the other way round."""
+    at = np.repeat(np.arange(len(tied)), np.where(tied, 2, 1))
+    again = np.concatenate([[False], at[1:] == at[:-1]])
+    halves = np.where(tied, 0.5, 1.0) if weights is None else np.where(tied, 0.5 * weights, weights)
+    winners, losers = np.where(again, second[at], first[at]), np.where(again, first[at], second[at])
+    return users[at], winners, losers, halves[at]
+
+
+def _check_lengths(rows: Rows) -> None:
+    lengths = {series.name: len(series) for series in (rows.users, rows.first, rows.second)}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{name} has {length:,}" for name, length in lengths.items())
+        raise DataError(f"all columns must have the same number of rows, but {counts}.")
+    if not len(rows.users):
+        raise DataError("there are no comparisons: expected at least one row of user, winner, loser.")
+
+
+def _check_items(items: Any) -> pl.Series:
+    series = as_series(items, "items")
+    absent = missing(series)
+    if absent.any():
+        raise DataError(f"items: entry {np.argmax(absent) + 1} is missing (empty, null or NaN). Leave it out.")
+    return series
+
+
+def _check_weights(weights: Any, n: int, numbers: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
+    if weights is None:
+        return None
+    values = as_numbers(as_series(weights, "weights"))
+    if len(values) != n:
+        raise DataError(f"expected {n:,} weights, one for each comparison, got {len(values):,}.")
+    bad = ~(np.isfinite(values) & (values > 0))
+    refuse_rows(bad, "the weight is not a positive number", "Mend it or drop the row", numbers)
+    return None if (values == 1.0).all() else values
+
+
+def as_numbers(series: pl.Series) -> NDArray[np.float64]:
+    """Read numbers, also from text; whatever is no number becomes NaN, which the caller refuses."""
+    if series.dtype == pl.Object:
+        return np.array([_as_number(value) for value in series.to_list()])
+    if series.dtype == pl.String:
+        series = series.str.strip_chars()
+    elif not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
+        return np.full(len(series), np.nan)
+    return series.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+
+
+def _as_number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")

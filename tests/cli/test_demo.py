@@ -1,0 +1,50 @@
+"""plurank demo."""
+
+import json
+
+import pytest
+
+from plurank.cli import demo
+
+
+@pytest.fixture(scope="module")
+def story():
+    return demo._tell(0, lambda stage, done: None)
+
+
+def test_demo_says_that_its_people_are_made_up_and_what_to_do_next(run, story, monkeypatch):
+    monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: story)
+    text = run("demo").stdout
+    assert "made up" in text[:100]
+    assert "simulated" in text[:100]
+    for camp in demo.CAMPS:
+        assert camp in text
+    assert "Ada 1" in text
+    assert "one ranking for everybody" in text
+    assert "plurank fit votes.csv -k 3 -o model.plurank" in text.split("Now with your own file")[1]
+
+
+def test_demo_comes_close_to_the_truth(run, story, monkeypatch):
+    monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: story)
+    found = json.loads(run("demo", "--json").stdout)
+    assert found["simulated"] is True
+    assert found["ranking_error"] < 0.05
+    # 3,200 held-out choices: two standard errors of an accuracy are below 0.02, the difference is about 0.15
+    assert found["held_out"]["three_rankings"]["accuracy"] > found["held_out"]["one_ranking"]["accuracy"] + 0.05
+
+
+def test_demo_fits_a_narrow_terminal(run, story, monkeypatch):
+    monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: story)
+    monkeypatch.setenv("COLUMNS", "60")
+    text = run("demo").stdout.split("Now with your own file")[0]
+    assert max(len(line) for line in text.splitlines()) <= 60
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_demo_works_for_any_seed(run, seed):
+    assert json.loads(run("demo", "--seed", seed, "--json").stdout)["ranking_error"] < 0.05
+
+
+def test_camps_rank_the_same_things():
+    assert len({frozenset(items) for items in demo.CAMPS.values()}) == 1
+    assert {len(items) for items in demo.CAMPS.values()} == {12}

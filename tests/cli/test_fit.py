@@ -1,0 +1,186 @@
+"""plurank fit."""
+
+import json
+
+import pytest
+
+import plurank
+
+
+def test_fit_saves_a_model_and_prints_its_rankings(run, votes, easy, tmp_path):
+    result = run("fit", votes, "-k", 3, "-o", tmp_path / "m.plurank")
+    model = plurank.load(tmp_path / "m.plurank")
+    assert plurank.ranking_error(model.rankings_, easy.rankings) == pytest.approx(0, abs=1e-9)
+    for word in ("Ranking 1", "Ranking 3", "Novel pair", "flip probability", "whitened", "m.plurank"):
+        assert word in result.stdout
+    better, worse = model.novel_pairs_[0]
+    assert f"{better} over {worse}" in result.stdout
+
+
+def test_fit_speaks_of_the_first_runs_compiling_on_stderr_only(run, votes, tmp_path):
+    result = run("fit", votes, "-k", 3, "-o", tmp_path / "m.plurank")
+    assert "compiles" in result.stderr
+    assert "compiles" not in result.stdout
+
+
+def test_fit_gives_the_same_answer_every_time_by_default(run, votes, tmp_path):
+    answers = []
+    for name in ("a", "b"):
+        run("fit", votes, "-k", 2, "-o", tmp_path / name)
+        answers.append(plurank.load(tmp_path / name).user_weights_)
+    assert (answers[0] == answers[1]).all()
+
+
+def test_fit_prints_json_alone_on_stdout(run, votes, tmp_path):
+    found = json.loads(run("fit", votes, "-k", 3, "-o", tmp_path / "m.plurank", "--json").stdout)
+    model = plurank.load(tmp_path / "m.plurank")
+    assert found["output"] == str(tmp_path / "m.plurank")
+    assert found["data"]["n_users"] == found["n_users"] == 800
+    assert found["settings"]["n_rankings"] == 3
+    assert [ranking["items"] for ranking in found["rankings"]] == model.items_[model.rankings_].tolist()
+    assert [ranking["mean_weight"] for ranking in found["rankings"]] == model.mean_weights_.tolist()
+    assert [tuple(ranking["novel_pair"]) for ranking in found["rankings"]] == model.novel_pairs_
+
+
+def test_fit_hands_on_every_option(run, votes, tmp_path):
+    args = (
+        "--detection",
+        "projections",
+        "--projections",
+        77,
+        "--separation-tol",
+        0.02,
+        "--directions",
+        "sphere",
+    )
+    run("fit", votes, "-k", 2, "-o", tmp_path / "m", *args, "--seed", 5)
+    settings = plurank.load(tmp_path / "m").get_params()
+    assert settings["detection"] == "projections"
+    assert settings["n_projections"] == 77
+    assert settings["separation_tol"] == 0.02
+    assert settings["directions"] == "sphere"
+    assert settings["random_state"] == 5
+
+
+def test_fit_says_that_projections_do_nothing_when_whitened(run, votes, tmp_path):
+    result = run("fit", votes, "-k", 2, "-o", tmp_path / "m", "--projections", 10)
+    assert "--projections has no effect" in result.stderr
+
+
+def test_fit_says_in_words_when_the_diagonal_is_empty(run, tmp_path):
+    pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
+    rows = [(u, *(pair if u % 2 else pair[::-1])) for u in range(40) for pair in pairs]  # no pair twice
+    plurank.Comparisons.from_arrays(*zip(*rows, strict=True)).to_frame().write_csv(tmp_path / "once.csv")
+    args = ("-k", 2, "-o", tmp_path / "m", "--detection", "projections")
+    text = " ".join(run("fit", tmp_path / "once.csv", *args).stdout.split())
+    assert "diagonal of E is empty in this data" in text
+    assert "distance between whole rows" in text
+
+
+def test_fit_warns_of_what_is_wrong_with_the_data_before_it_fits(run, write, tmp_path):
+    lines = [f"u{n},{a},{b}" for n in range(30) for a, b in (("x", "y"), ("y", "z"), ("x", "z"))]
+    file = write("votes.csv", "user,winner,loser", *lines, "lonely,x,y")
+    complaint = run("fit", file, "-k", 1, "-o", tmp_path / "m").stderr
+    assert "Warning: 1 of 31 users have fewer than two comparisons" in complaint
+    assert "Warning: item 'x' was never beaten" in complaint
+    assert complaint.index("Warning") < complaint.index("Fitting")
+
+
+def test_fit_understands_named_columns_and_ties(run, write, tmp_path):
+    lines = [
+        f"u{n},{a},{b},{w}" for n in range(20) for a, b, w in (("x", "y", "x"), ("y", "z", "tie"), ("x", "z", "z"))
+    ]
+    file = write("votes.csv", "who,left,right,winner", *lines)
+    for ties, n in (("half", 80), ("drop", 40)):
+        args = ("-k", 1, "-o", tmp_path / "m", "--column", "user=who", "--ties", ties, "--json")
+        assert json.loads(run("fit", file, *args).stdout)["data"]["n_comparisons"] == n
+
+
+def test_ids_with_commas_quotes_emoji_and_markup_survive(run, tmp_path):
+    import polars as pl
+
+    items = ["a, b", 'say "hi"', "🍣 寿司", " spaced ", "[red]x[/red]", ":smile:", "two\nlines", "007"]
+    made = plurank.simulate(200, 8, 2, 40, random_state=3, items=items, mean_weights=[0.5, 0.5])
+    users = pl.concat_str(pl.lit('O"Brien, 👩‍👩‍👧 '), pl.col("user").cast(pl.String))
+    made.comparisons.to_frame().with_columns(user=users).write_csv(tmp_path / "votes.csv")
+    text = run("fit", tmp_path / "votes.csv", "-k", 2, "-o", tmp_path / "m.plurank").stdout
+    for item in ("a, b", 'say "hi"', "🍣 寿司", "[red]x[/red]", ":smile:", "two\\nlines", "007"):
+        assert item in text
+    pairs = pl.DataFrame({"user": ['O"Brien, 👩‍👩‍👧 7'] * 8, "left": items, "right": items[1:] + items[:1]})
+    pairs.write_csv(tmp_path / "pairs.csv")
+    run("predict", tmp_path / "m.plurank", tmp_path / "pairs.csv", "-o", tmp_path / "out.csv")
+    predicted = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
+    assert predicted.select("user", "left", "right").equals(pairs)
+    assert json.loads(run("show", tmp_path / "m.plurank", "--user", 'O"Brien, 👩‍👩‍👧 7', "--json").stdout)["weights"]
+
+
+def test_fit_survives_an_interrupt_after_saving_and_says_what_is_there(run, votes, tmp_path, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("plurank.cli.fit._print", interrupt)
+    result = run("fit", votes, "-k", 2, "-o", tmp_path / "m.plurank", code=130)
+    assert "m.plurank had already been written" in result.stderr
+    plurank.load(tmp_path / "m.plurank")
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ([], "empty"),
+        (["user,winner,loser"], "there are no comparisons"),
+        (["x,y,z", "1,2,3"], "no column for the user"),
+        (["user,winner,loser", "a,x,y", "b,z,z"], "row 2: an item is compared with itself ('z')"),
+        (["user,winner,loser", "a,x,y", ",z,y"], "row 2: user is missing"),
+        (["user,winner,loser", "a,x,y", "b,,y"], "row 2: winner is missing"),
+        (
+            ["user,left,right,winner", "a,x,y,x", "b,x,y,Q"],
+            "row 2: winner 'Q' is neither left ('x') nor right ('y')",
+        ),
+        (["user,item,rating", "a,x,5", "a,y,3"], "`plurank convert`"),
+        (["user,winner,loser", "a,x,y", "b,y,x"], "no user has two or more comparisons"),
+    ],
+)
+def test_fit_refuses_bad_data_with_a_sentence(refuse, write, tmp_path, lines, sentence):
+    message = refuse("fit", write("votes.csv", *lines), "-k", 2, "-o", tmp_path / "m.plurank")
+    assert message.startswith("Error: ")
+    assert sentence in message
+
+
+def test_fit_refuses_a_file_that_is_not_there(refuse, tmp_path):
+    assert "there is no such file" in refuse("fit", tmp_path / "no.csv", "-k", 2, "-o", tmp_path / "m")
+
+
+def test_fit_refuses_more_rankings_than_the_data_can_tell_apart(refuse, votes, tmp_path):
+    assert "60 rankings were asked for" in refuse("fit", votes, "-k", 60, "-o", tmp_path / "m")
+
+
+def test_fit_refuses_a_folder_that_is_not_there_before_it_reads(refuse, tmp_path):
+    message = refuse("fit", tmp_path / "no.csv", "-k", 2, "-o", tmp_path / "nowhere" / "m.plurank")
+    assert "there is no folder" in message
+
+
+def test_fit_does_not_write_over_its_input_or_a_folder(refuse, votes, tmp_path):
+    assert "also the input" in refuse("fit", votes, "-k", 2, "-o", votes)
+    assert "not a file" in refuse("fit", votes, "-k", 2, "-o", tmp_path)
+
+
+@pytest.mark.parametrize("column", ["user", "=voter", "user=", "colour=red"])
+def test_fit_refuses_a_column_option_it_cannot_read(refuse, votes, tmp_path, column):
+    assert "--column" in refuse("fit", votes, "-k", 2, "-o", tmp_path / "m", "--column", column)
+
+
+def test_fit_leaves_the_old_model_when_saving_fails(run, votes, tmp_path, monkeypatch):
+    (tmp_path / "m").write_text("old")
+
+    def fail(*args):
+        raise PermissionError(13, "Permission denied", "m")
+
+    monkeypatch.setattr("os.replace", fail)
+    assert "Error: m: Permission denied" in run("fit", votes, "-k", 2, "-o", tmp_path / "m", code=2).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert (tmp_path / "m").read_text() == "old"
+
+
+def test_fit_needs_to_know_how_many_rankings(run, votes, tmp_path):
+    assert "--rankings" in run("fit", votes, "-o", tmp_path / "m", code=2).stderr

@@ -1,0 +1,119 @@
+"""The command line as a process of its own: signals, pipes, and what gets imported."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import plurank
+from plurank.cli import errors, interrupts
+
+HEAVY = ("numba", "scipy", "sklearn", "polars", "numpy")
+
+
+@pytest.mark.parametrize("args", [["--help"], ["fit", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(args):
+    program = (
+        "import sys, atexit; from plurank.cli import main; "
+        f"atexit.register(lambda: print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)); main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *args], capture_output=True, text=True, check=True)
+    assert done.stdout
+    assert done.stderr.strip() == "[]"
+
+
+def test_a_mistake_exits_with_2_and_one_sentence(start, tmp_path):
+    process = start("show", tmp_path / "missing.csv")
+    output, complaint = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert output == ""
+    assert complaint == f"Error: {tmp_path / 'missing.csv'}: there is no such file.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a POSIX signal")
+def test_ctrl_c_during_a_fit_stops_with_130_and_leaves_no_file(start, tmp_path):
+    data, model = tmp_path / "votes.parquet", tmp_path / "model.plurank"
+    made = plurank.simulate(n_users=4000, n_items=20, n_rankings=3, comparisons_per_user=100, random_state=0)
+    made.comparisons.to_frame().write_parquet(data)
+    # far more projections than the test has time for
+    process = start("fit", data, "-k", 3, "-o", model, "--detection", "projections", "--projections", 40_000)
+    while not process.stderr.readline().startswith("Fitting"):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    output, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.strip() == "Stopped; nothing was written."
+    assert output == ""
+    assert list(tmp_path.iterdir()) == [data]
+
+
+def stay_busy(seconds):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        pass
+
+
+def test_ctrl_c_waits_while_a_kernel_hands_over_its_result():
+    def _numba_unpickle():  # the name by which kernels call Python
+        signal.raise_signal(signal.SIGINT)
+        return "whole"
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with interrupts.at_safe_moments():
+            assert _numba_unpickle() == "whole"
+            with pytest.raises(KeyboardInterrupt):
+                stay_busy(seconds=10)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_stays_ignored_where_it_was_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts.at_safe_moments():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_that_became_a_system_error_is_still_an_interrupt():
+    error = SystemError("returned a result with an exception set")
+    error.__cause__ = KeyboardInterrupt()
+    assert errors.explain(error)[1] == 130
+    assert errors.explain(SystemError("of its own"))[1] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes close differently")
+def test_a_reader_that_goes_away_is_no_drama(start, model_file):
+    process = start("show", model_file)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk to write to")
+def test_a_full_disk_is_said_in_a_sentence(start, model_file):
+    with open("/dev/full", "w") as full:
+        process = start("show", model_file, "--json", stdout=full)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert complaint.startswith("Error: No space left on device")
+    assert complaint.count("\n") == 1
+
+
+def test_output_survives_a_terminal_that_knows_ascii_only(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    file = tmp_path / "votes.csv"
+    file.write_text("user,winner,loser\nzoë,🍣,🍕\nzoë,🍣,🌮\n", encoding="utf-8")
+    process = start("show", file)
+    output, complaint = process.communicate(timeout=60)
+    assert process.returncode == 0, complaint
+    assert "never beaten" in output
+    process = start("show", file, "--json")
+    assert json.loads(process.communicate(timeout=60)[0])["undefeated_items"] == ["🍣"]
