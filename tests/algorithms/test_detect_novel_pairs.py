@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from plurank import Comparisons, NotIdentifiableError
 from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
 from plurank.statistics.pair_moments import pair_moments
 from tests.oracles.dense_moments import DenseMoments
@@ -38,16 +39,22 @@ def test_pairs_and_solid_angles_of_exact_moments_equal_those_of_the_plain_algori
     np.testing.assert_allclose(found.solid_angles, angles[rows])
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(6))
 def test_pairs_and_solid_angles_of_noisy_data_equal_those_of_the_plain_algorithm(seed):
     rng = np.random.default_rng(seed)
     c = draw_comparisons(rng, n_users=40, n_items=4, most=12)
     moments, dense = pair_moments(c, 0), DenseMoments(c, 0)
     projections = project(moments, 70, "sphere", rng=np.random.default_rng(seed)).astype(float)
-    found = detect_novel_pairs(moments, 2, 70, 0.05, "sphere", rng=np.random.default_rng(seed))
     occurs = dense.X_b.sum(axis=1) > 0
-    distances = distances_of(dense.E, projections, found.statistic)
+    statistic = "entries" if (np.diagonal(dense.E)[occurs] > 0).all() else "rows"
+    distances = distances_of(dense.E, projections, statistic)
     rows, angles = plain_novel_pairs(dense.E, occurs, projections, 2, distances, 0.05)
+    if len(rows) < 2:
+        with pytest.raises(NotIdentifiableError, match="only 1 pair"):
+            detect_novel_pairs(moments, 2, 70, 0.05, "sphere", rng=np.random.default_rng(seed))
+        return
+    found = detect_novel_pairs(moments, 2, 70, 0.05, "sphere", rng=np.random.default_rng(seed))
+    assert found.statistic == statistic
     assert found.rows.tolist() == rows
     np.testing.assert_allclose(found.solid_angles, angles[rows])
 
@@ -55,9 +62,9 @@ def test_pairs_and_solid_angles_of_noisy_data_equal_those_of_the_plain_algorithm
 @pytest.mark.parametrize("concentration", [0.1, 1.0, 10.0])
 def test_pairs_that_never_occur_take_no_share_of_the_solid_angles(concentration):
     # where all rankings agree on a pair, its reverse never occurs and its row of E is zero
-    rankings, a = np.array([[0, 1, 2, 3, 4], [1, 0, 2, 4, 3], [0, 2, 1, 3, 4]]), np.full(3, 1 / 3)
-    model = ExactMoments(rankings, draw_mu(5, None, True), a, dirichlet_correlation(a, concentration))
-    assert (model.p == 0).sum() > 5
+    rankings, a = np.array([[1, 0, 2, 3, 4, 5], [0, 1, 3, 2, 4, 5], [0, 1, 2, 3, 5, 4]]), np.full(3, 1 / 3)
+    model = ExactMoments(rankings, draw_mu(6, None, True), a, dirichlet_correlation(a, concentration))
+    assert (model.p == 0).sum() == 12
     found = detect_novel_pairs(model, 3, 3000, 1e-3, "gaussian", rng=np.random.default_rng(0))
     assert found.solid_angles.sum() == pytest.approx(1.0)
 
@@ -66,8 +73,6 @@ def test_the_statistic_is_entries_where_users_repeat_pairs_and_rows_where_nobody
     repeated = detect_novel_pairs(pair_moments(easy.comparisons, 0), 3, 200, 0.01, "gaussian", rng=np.random.default_rng(0))
     assert repeated.statistic == "entries"
     users = np.repeat(np.arange(50), 10)
-    from plurank import Comparisons
-
     low, high = (np.tile(side, 50) for side in np.triu_indices(5, 1))
     turn = np.random.default_rng(0).random(500) < 0.5
     once = Comparisons.from_arrays(users, np.where(turn, low, high), np.where(turn, high, low))

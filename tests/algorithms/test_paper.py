@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from plurank import simulate
+from plurank import NotIdentifiableError, simulate
 from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
 from plurank.data.synthetic import novel_pairs
 from plurank.statistics.pair_moments import pair_moments
@@ -153,8 +153,6 @@ def test_halves_of_users_with_unequal_numbers_of_comparisons_estimate_the_same_e
 
 
 def test_detection_refuses_more_rankings_than_there_are_separated_pairs():
-    from plurank import NotIdentifiableError
-
     model = draw_model(0)
     with pytest.raises(NotIdentifiableError, match="4 rankings were asked for, but only 3 pairs"):
         detect_novel_pairs(model, 4, 600, 1e-3, "gaussian", rng=np.random.default_rng(0))

@@ -43,11 +43,11 @@ def test_polishing_helps_on_noisy_data():
     # mean error over a few seeds, before and after
     before, after = [], []
     for seed in range(4):
-        s = simulate(400, 20, 4, 40, random_state=seed, mean_weights=np.full(4, 0.25))
+        s = simulate(300, 30, 4, 30, random_state=seed, mean_weights=np.full(4, 0.25))
         moments = pair_moments(s.comparisons, 0)
         found = detect_whitened(moments, 4, rng=np.random.default_rng(0))
         matrix = estimate_ranking_matrix(found.gram, found.targets, moments.counts, 1e-4)
-        before.append(ranking_error(round_to_rankings(matrix, moments.lower, moments.higher, 20).rankings, s.rankings))
+        before.append(ranking_error(round_to_rankings(matrix, moments.lower, moments.higher, 30).rankings, s.rankings))
         after.append(ranking_error(polish_rankings(moments, found.points, matrix, 1e-4)[1].rankings, s.rankings))
     assert np.mean(after) < np.mean(before)
 

@@ -165,6 +165,6 @@ def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_ra
             return np.array(chosen)
     raise NotIdentifiableError(
         f"{n_rankings} rankings were asked for, but only {len(chosen)} pairs of items are novel and separated by at "
-        f"least {geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, or "
-        "detection='whitened'."
+        f"least {geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, "
+        "or detection='whitened'."
     )

@@ -2,12 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plurank.exceptions import DataError, ParameterError
+from plurank.writing import write_beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,19 +41,6 @@ def check_table(path: Path, *inputs: Path) -> Path:
     return check_output(path, *inputs)
 
 
-@contextmanager
-def write_beside(target: Path) -> Iterator[Path]:
-    """Give a name beside the target to write to; rename it at the end, or remove it if anything fails."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield beside
-        os.replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    written.append(target)
-
-
 def write_table(frame: "pl.DataFrame", target: Path) -> None:
     """Write a frame as CSV or Parquet, by the name's ending."""
     from polars.exceptions import PolarsError
@@ -64,6 +50,7 @@ def write_table(frame: "pl.DataFrame", target: Path) -> None:
             frame.write_csv(beside) if target.suffix.lower() == ".csv" else frame.write_parquet(beside)
         except (OSError, PolarsError) as error:  # polars wraps a full disk in either
             raise OSError(f"{target.name} could not be written: {error}") from error
+    written.append(target)
 
 
 def write_json(value: Any, target: Path) -> None:
@@ -71,3 +58,4 @@ def write_json(value: Any, target: Path) -> None:
     with write_beside(target) as beside, beside.open("w", encoding="utf-8") as file:
         json.dump(value, file, ensure_ascii=False)
         file.write("\n")
+    written.append(target)

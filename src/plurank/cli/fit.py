@@ -110,4 +110,4 @@ def _print(model: "TopicRanking", output: Path) -> None:
         console.print(f"The best {TOP} of {len(model.items_):,} items each; the share is how much people follow it.\n")
     console.print(details_table(described["rankings"]))
     console.print(facts(fit_facts(described)))
-    console.print(f"\nSaved as {label(output)}. See more with: plurank show {label(output)}")
+    console.print(f"\nSaved as {label(output)}. See more with: plurank show {label(output)}", soft_wrap=True)

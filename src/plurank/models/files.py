@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 import zipfile
 from importlib.metadata import version
 from io import BytesIO
@@ -16,10 +15,10 @@ from plurank.data.encoding import Labels
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
 from plurank.models.topic_ranking import TopicRanking
+from plurank.writing import write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
 CLASSES: dict[str, type[RankingModel]] = {"TopicRanking": TopicRanking}
-ARRAYS = ("rankings_", "user_weights_", "mean_weights_")
 
 
 def save(model: RankingModel, path: str | os.PathLike[str]) -> None:
@@ -28,16 +27,8 @@ def save(model: RankingModel, path: str | os.PathLike[str]) -> None:
     content = _pack(model)
     if not target.absolute().parent.is_dir():
         raise DataError(f"{target}: there is no such folder to save in.")
-    handle, beside = tempfile.mkstemp(dir=target.absolute().parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
+    with write_beside(target) as beside:
+        beside.write_bytes(content)
 
 
 def load(path: str | os.PathLike[str]) -> RankingModel:

@@ -1,0 +1,20 @@
+"""Files that are whole or absent: written beside, flushed to disk, renamed."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def write_beside(target: Path) -> Iterator[Path]:
+    """Give a name beside the target to write to; rename it at the end, or remove it if anything fails."""
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        with beside.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
