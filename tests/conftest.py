@@ -6,8 +6,10 @@ from hypothesis import settings
 
 import plurank
 
+pytest.register_assert_rewrite("tests.contracts.model_contract")
+
 # the first call of a kernel may compile, which is no reason to fail
-settings.register_profile("plurank", deadline=None, max_examples=60, database=None)
+settings.register_profile("plurank", deadline=None, max_examples=40, database=None)
 settings.load_profile("plurank")
 
 

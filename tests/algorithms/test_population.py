@@ -1,5 +1,7 @@
 """With the exact moments of infinitely many users, Algorithm 1 returns the true rankings exactly."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,14 @@ PRIORS = ["one ranking each", 0.1, 1.0, 5.0]
 STATISTICS = {"entries": True, "rows": False}
 
 
+@cache
+def draw_rankings(n_items, n_rankings, seed):
+    return draw_separable(n_items, n_rankings, np.random.default_rng([seed, n_items, n_rankings]))
+
+
 def draw_model(n_items, n_rankings, prior, uniform=True, has_diagonal=True, seed=0):
-    rng = np.random.default_rng([seed, n_items, n_rankings])
-    rankings = draw_separable(n_items, n_rankings, rng)
+    rankings = draw_rankings(n_items, n_rankings, seed)
+    rng = np.random.default_rng(seed)
     a = rng.dirichlet(np.full(n_rankings, 3.0))
     R = np.diag(a) if prior == "one ranking each" else dirichlet_correlation(a, prior)
     return ExactMoments(rankings, draw_mu(n_items, rng, uniform), a, R, has_diagonal)

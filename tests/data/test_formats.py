@@ -183,6 +183,7 @@ def test_alternatives_of_the_same_name_stay_different(write):
         (NEW + "1: 2,{3\n", "x.toi, line 10: expected 'count: a,b,{c,d}', got '1: 2,{3'."),
         (NEW + "1: 2,}3\n", "x.toi, line 10: expected 'count: a,b,{c,d}', got '1: 2,}3'."),
         (NEW + "1:\n", "x.toi, line 10: expected 'count: a,b,{c,d}', got '1:'."),
+        (NEW + "1: {}\n", "x.toi, line 10: expected at least one alternative, got '1: {}'."),
         (NEW + "1: 2,3,{1,2}\n", "x.toi, line 10: an alternative occurs twice in '2,3,{1,2}'."),
         ("# TITLE: none\n", "x.toi: there are no ballots; expected lines like '3: 1,2,{3,4}'."),
         ("4\n1,ebi\n", "x.toi: there are no ballots; expected lines like '3: 1,2,{3,4}'."),

@@ -1,5 +1,7 @@
 """Laws that hold for all data, with hypothesis."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,11 +16,12 @@ IDS = st.one_of(
     st.lists(TEXT, min_size=2, max_size=6, unique=True),
     st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=6, unique=True),
 )
+EITHER = st.booleans()
 quickly = settings(max_examples=60, deadline=None)
 
 
 @st.composite
-def data_sets(draw, weighted=st.booleans()):
+def data_sets(draw, weighted=EITHER):
     """Columns user, winner, loser and perhaps weight, with no item against itself."""
     items, users = draw(IDS), draw(IDS)
     pairs = st.tuples(st.sampled_from(users), st.permutations(items).map(lambda order: order[:2]))
@@ -105,7 +108,7 @@ def test_the_order_of_users_does_not_matter(data, random, assert_same):
 def test_blocks_put_together_are_the_whole(data, cuts, assert_same):
     c = Comparisons.from_frame(pl.DataFrame(data))
     edges = [0, *sorted(round(cut * c.n_users) for cut in cuts), c.n_users]
-    blocks = [c.block(begin, end) for begin, end in zip(edges[:-1], edges[1:], strict=True)]
+    blocks = [c.block(begin, end) for begin, end in pairwise(edges)]
     starts = np.cumsum([0] + [len(block) for block in blocks])
     joined = Comparisons(
         np.concatenate([block.winners for block in blocks]),

@@ -166,8 +166,14 @@ BROKEN_CSV = {
     "header only": ("user,winner,loser\n", EMPTY),
     "header without newline": ("user,winner,loser", EMPTY),
     "header and blank lines": ("user,winner,loser\n\n\n", EMPTY),
-    "self": ("user,winner,loser\nu,a,b\nu,a,a\n", "votes.csv: row 2: an item is compared with itself ('a'). Drop such rows."),
-    "number against itself": ("user,winner,loser\n1,7,7\n", "votes.csv: row 1: an item is compared with itself (7). Drop such rows."),
+    "self": (
+        "user,winner,loser\nu,a,b\nu,a,a\n",
+        "votes.csv: row 2: an item is compared with itself ('a'). Drop such rows.",
+    ),
+    "number against itself": (
+        "user,winner,loser\n1,7,7\n",
+        "votes.csv: row 1: an item is compared with itself (7). Drop such rows.",
+    ),
     "empty id": ("user,winner,loser\nu,a,b\n,a,b\n", f"votes.csv: row 2: user {MISSING}"),
     "quoted empty id": ('user,winner,loser\nu,a,""\n', f"votes.csv: row 1: loser {MISSING}"),
     "short row": (CSV + "u,a\n", f"votes.csv: row 4: loser {MISSING}"),
@@ -218,10 +224,16 @@ ZIPPED = gzip.compress(LONG.encode())
 
 @pytest.mark.parametrize(
     "content",
-    [ZIPPED[:40], ZIPPED[: len(ZIPPED) // 2], ZIPPED[:-4], ZIPPED[:-8] + b"12345678", ZIPPED[:200] + b"?" * 9 + ZIPPED[209:],
-     b"\x1f\x8b\x08 nonsense"],
+    [
+        ZIPPED[:40],
+        ZIPPED[: len(ZIPPED) // 2],
+        ZIPPED[:-4],
+        ZIPPED[:-8] + b"12345678",
+        ZIPPED[:200] + b"?" * 9 + ZIPPED[209:],
+        b"\x1f\x8b\x08 nonsense",
+    ],
     ids=["head", "half", "no end", "checksum", "damaged", "nonsense"],
-)  # fmt: skip
+)
 @pytest.mark.parametrize(
     ("name", "kind"), [("v.csv.gz", "CSV"), ("v.jsonl.gz", "JSON lines"), ("v.parquet.gz", "Parquet")]
 )

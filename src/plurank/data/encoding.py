@@ -38,8 +38,9 @@ def _to_polars(values: Any, name: str) -> pl.Series:
         return values
     if isinstance(values, (str, bytes, dict, set, frozenset)) or not isinstance(values, Iterable):
         raise DataError(f"{name} must be a column, got {values!r:.60}. Use a list, an array or a series.")
-    if len(getattr(values, "shape", (0,))) != 1:
-        raise DataError(f"{name} must be one column, got an array or a frame of two dimensions.")
+    n_dimensions = len(getattr(values, "shape", (0,)))
+    if n_dimensions != 1:
+        raise DataError(f"{name} must be one column, got an array or a frame of {n_dimensions} dimensions.")
     column = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
         pandas = column.implementation.is_pandas_like()

@@ -43,7 +43,7 @@ def read_outcome(left: pl.Series, right: pl.Series, outcome: pl.Series) -> tuple
         at = int(np.argmax((items != sides).any(axis=0)))
         raise DataError(
             f"row {at + 1}: {outcome.name} {outcome[at]!r} could mean the item or the side. "
-            f"Name the column 'label' if it holds items, or rename the items."
+            "Name the column 'label' if it holds items, or rename the items."
         )
     return readings[0][1], readings[0][2]
 

@@ -66,6 +66,8 @@ def _read_ballot(where: str, line: str) -> tuple[int, list[tuple[int, str]]]:
         for item in level.strip("{}").split(",")
         if item.strip()
     ]
+    if not order:
+        raise DataError(f"{where}: expected at least one alternative, got {line[:60]!r}.")
     if len({item for _, item in order}) < len(order):
         raise DataError(f"{where}: an alternative occurs twice in {ballot[2][:60]!r}.")
     return int(ballot[1]), order
@@ -75,7 +77,8 @@ def _cast(counts: list[int], orders: list[list[tuple[int, str]]], names: dict[st
     """Give every ballot to as many users as cast it; alternatives of the same name keep their number."""
     repeated = Counter(names.values())
     labels = {item: f"{name} ({item})" if repeated[name] > 1 else name for item, name in names.items()}
-    rows = [(ballot, labels.get(item, item), rank) for ballot, order in enumerate(orders) for rank, item in order]
-    ballots = pl.DataFrame(rows, schema=["ballot", "item", "rank"], orient="row")
-    users = pl.DataFrame({"ballot": np.repeat(np.arange(len(counts)), counts)}).with_row_index("user", offset=1)
-    return users.cast(pl.Int64).join(ballots, on="ballot", maintain_order="left_right").drop("ballot")
+    items = [[labels.get(item, item) for _, item in order] for order in orders]
+    ballots = pl.DataFrame({"item": items, "rank": [[rank for rank, _ in order] for order in orders]})
+    cast = ballots[np.repeat(np.arange(len(counts)), counts)]
+    users = pl.Series("user", np.arange(1, len(cast) + 1))
+    return cast.insert_column(0, users).explode("item", "rank")

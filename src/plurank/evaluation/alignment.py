@@ -43,7 +43,7 @@ def _as_places(first: Any, second: Any) -> tuple[NDArray[np.int64], NDArray[np.i
         rows = [[labels.setdefault(label, len(labels)) for label in np.asarray(row).tolist()] for row in rankings]
         both.append(rows)
     sizes = {len(row) for rows in both for row in rows} | {len(set(row)) for rows in both for row in rows}
-    if sizes != {len(labels)}:
+    if not all(both) or sizes != {len(labels)}:
         raise ParameterError("rankings must be of the same items, each item once in every ranking.")
     a, b = (np.argsort(np.array(rows, dtype=np.int64), axis=1) for rows in both)
     return a, b
