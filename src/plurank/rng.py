@@ -17,8 +17,11 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
     """Turn a seed, a generator or None (fresh entropy) into a generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    if random_state is not None and (isinstance(random_state, bool) or int(random_state) < 0):
-        raise ParameterError(f"random_state must be a non-negative integer, got {random_state!r}.")
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if random_state is not None and not (whole and random_state >= 0):
+        raise ParameterError(
+            f"random_state must be a whole number of at least 0, a numpy Generator or None, got {random_state!r}."
+        )
     return np.random.default_rng(random_state)
 
 

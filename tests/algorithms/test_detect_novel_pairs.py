@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-
-from plurank import Comparisons, NotIdentifiableError
-from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
-from plurank.statistics.pair_moments import pair_moments
 from tests.oracles.dense_moments import DenseMoments
 from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 from tests.oracles.plain_algorithms import plain_novel_pairs
 from tests.oracles.small_data import draw_comparisons
+
+from plurank import Comparisons, NotIdentifiableError
+from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
+from plurank.statistics.pair_moments import pair_moments
 
 
 def draw_model(seed, has_diagonal=True):
@@ -70,7 +70,9 @@ def test_pairs_that_never_occur_take_no_share_of_the_solid_angles(concentration)
 
 
 def test_the_statistic_is_entries_where_users_repeat_pairs_and_rows_where_nobody_does(easy):
-    repeated = detect_novel_pairs(pair_moments(easy.comparisons, 0), 3, 200, 0.01, "gaussian", rng=np.random.default_rng(0))
+    repeated = detect_novel_pairs(
+        pair_moments(easy.comparisons, 0), 3, 200, 0.01, "gaussian", rng=np.random.default_rng(0)
+    )
     assert repeated.statistic == "entries"
     users = np.repeat(np.arange(50), 10)
     low, high = (np.tile(side, 50) for side in np.triu_indices(5, 1))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.oracles.plain_algorithms import plain_successive_projection
 
 from plurank import Comparisons, NotIdentifiableError, TopicRanking
 from plurank.algorithms.detect_whitened import detect_whitened, embed, solid_angles, successive_projection
 from plurank.statistics.pair_moments import pair_moments
-from tests.oracles.plain_algorithms import plain_successive_projection
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -58,7 +58,7 @@ def test_people_who_all_agree_have_one_ranking_and_not_two(n_items):
 
 def test_one_user_cannot_carry_two_rankings():
     c = Comparisons.from_arrays([0] * 6, list("aabaab"), list("bccbcc"))
-    with pytest.raises(NotIdentifiableError, match="2 rankings were asked for, .* in only 1 way"):
+    with pytest.raises(NotIdentifiableError, match=r"2 rankings were asked for, .* in only 1 way"):
         TopicRanking(2, random_state=0).fit(c)
 
 

@@ -5,12 +5,14 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
+from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 from plurank import NotIdentifiableError, simulate
 from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
+from plurank.algorithms.round_to_rankings import round_to_rankings
+from plurank.components.strict import ranking_matrix
 from plurank.data.synthetic import novel_pairs
 from plurank.statistics.pair_moments import pair_moments
-from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 TINY = 1e-9  # how probable it is that a sound program fails a test of frequencies
 
@@ -48,7 +50,9 @@ def assert_frequencies(observed, probabilities):
 @pytest.mark.parametrize("seed", range(5))
 def test_b_is_column_stochastic(seed):
     model = draw_model(seed, n_items=3 + seed)
-    np.testing.assert_allclose(model.B.sum(axis=0), 1.0)
+    B = model.mu[:, None] * ranking_matrix(model.rankings, model.lower, model.higher)
+    np.testing.assert_array_equal(B, model.B)
+    np.testing.assert_allclose(B.sum(axis=0), 1.0)
     np.testing.assert_allclose(model.B_bar[model.p > 0].sum(axis=1), 1.0)
     assert model.p.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(model.F.sum(axis=1), model.p)
@@ -59,6 +63,9 @@ def test_sigma_follows_from_b_by_the_ratio_of_opposite_rows(seed):
     model = draw_model(seed)
     opposite = np.arange(len(model.p)) ^ 1
     np.testing.assert_allclose(model.B / (model.B + model.B[opposite]), model.sigma)
+    rounded = round_to_rankings(model.B, model.lower, model.higher, model.n_items)
+    np.testing.assert_array_equal(rounded.wins, model.sigma[0::2])
+    np.testing.assert_array_equal(rounded.rankings, model.rankings)
 
 
 @pytest.mark.parametrize("seed", range(3))

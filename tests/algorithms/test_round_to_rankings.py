@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles.exact_moments import plain_ranking_matrix
+from tests.oracles.plain_algorithms import plain_circles
 
 from plurank.algorithms.round_to_rankings import count_intransitive, round_to_rankings
 from plurank.components.strict import places_of, ranking_matrix
-from tests.oracles.exact_moments import plain_ranking_matrix
-from tests.oracles.plain_algorithms import plain_circles
 
 LOWER, HIGHER = (x.astype(np.int32) for x in np.triu_indices(5, 1))
 seeds = st.integers(0, 2**32 - 1)
@@ -23,7 +23,9 @@ def draw_rankings(seed, n_items=5, n_rankings=3):
 @given(seed=seeds)
 def test_the_ranking_matrix_has_a_one_where_a_ranking_puts_the_first_item_before_the_second(seed):
     rankings, _ = draw_rankings(seed)
-    np.testing.assert_array_equal(ranking_matrix(rankings, LOWER, HIGHER), plain_ranking_matrix(rankings, LOWER, HIGHER))
+    np.testing.assert_array_equal(
+        ranking_matrix(rankings, LOWER, HIGHER), plain_ranking_matrix(rankings, LOWER, HIGHER)
+    )
     places = places_of(rankings)
     assert all(rankings[k, places[i, k]] == i for i in range(5) for k in range(3))
 

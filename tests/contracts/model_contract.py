@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.oracles.small_data import draw_comparisons, repeated, weighted
 
 import plurank
 from plurank import Comparisons, DataError, NotIdentifiableError, ParameterError
-from tests.oracles.small_data import draw_comparisons, repeated, weighted
 
 IDS = {
     "numbers": lambda n: np.arange(n),
@@ -140,10 +140,10 @@ class ModelContract:
     def test_bad_parameters_are_refused_with_a_sentence(self, population):
         assert self.bad_parameters
         for parameters in self.bad_parameters:
-            (name, value), *_ = parameters.items()
+            (name,) = parameters
+            model = self.make(**({"n_rankings": 2} | parameters))
             with pytest.raises(ParameterError, match=rf"{name} must be .*got .*\.$"):
-                self.make(**({"n_rankings": 2} | parameters)).fit(population)
-                pytest.fail(f"{name}={value!r} was accepted")
+                model.fit(population)
 
     # what fit found
 
@@ -244,11 +244,9 @@ class ModelContract:
             assert (np.diff(order["score"].to_numpy()) <= 0).all()
 
     def test_the_score_of_an_item_is_its_mean_probability_against_the_others(self, model):
-        for user, item, score, _ in model.rank(model.users_[4]).with_columns(user=pl.lit(model.users_[4])).select(
-            "user", "item", "score", "rank"
-        ).iter_rows():  # fmt: skip
+        for item, score, _ in model.rank(model.users_[4]).iter_rows():
             others = [other for other in model.items_ if other != item]
-            questions = pl.DataFrame({"user": [user] * 5, "left": [item] * 5, "right": others})
+            questions = pl.DataFrame({"user": [model.users_[4]] * 5, "left": [item] * 5, "right": others})
             assert score == pytest.approx(model.predict_proba(questions).mean())
 
     def test_weights_may_take_the_place_of_a_user(self, model):
@@ -273,7 +271,7 @@ class ModelContract:
         assert_same_model(loaded, model)
         assert loaded.get_params() == model.get_params()
         np.testing.assert_array_equal(loaded.predict_proba(asked(c)), model.predict_proba(asked(c)))
-        assert loaded.rank(c.users[5]).equals(model.rank(c.users[5]))
+        assert loaded.rank(c.users[5]).rows() == model.rank(c.users[5]).rows()
         np.testing.assert_array_equal(loaded.transform(c), model.transform(c))
 
     def test_a_model_fitted_with_a_generator_can_be_saved(self, population, tmp_path):

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from tests.oracles.small_data import draw_comparisons, flipped, repeated, users_of, weighted
 
 from plurank import kernels, simulate
 from plurank.components.strict import places_of, win_probabilities
 from plurank.inference.user_weights import fit_flip, infer_weights
-from tests.oracles.small_data import draw_comparisons, flipped, repeated, users_of, weighted
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -85,7 +85,9 @@ def test_the_best_weight_of_two_rankings_is_where_a_fine_grid_has_it():
 def test_a_ranking_that_nobody_was_expected_to_follow_can_still_win_a_user():
     rankings = np.array([[0, 1, 2], [2, 1, 0]])
     c = repeated(draw_comparisons(np.random.default_rng(0), n_users=3, n_items=3), 1)
-    all_reversed = type(c)(np.maximum(c.winners, c.losers), np.minimum(c.winners, c.losers), c.offsets, c.items, c.users)
+    all_reversed = type(c)(
+        np.maximum(c.winners, c.losers), np.minimum(c.winners, c.losers), c.offsets, c.items, c.users
+    )
     theta = infer_weights(all_reversed, rankings, 0.001, np.array([1.0, 0.0]), np.tile([1.0, 0.0], (3, 1)))
     assert (theta[:, 1] > 0).all()
 

@@ -1,6 +1,7 @@
 """Every kernel equals its plain twin."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -94,8 +95,8 @@ def test_index_pairs_equals_its_twin_on_either_side_of_the_table_limit(n_items, 
 def test_the_halves_equal_their_twins_and_are_halves(data):
     offsets, winners, losers, weights, n_items, rng = data
     first = both("choose_half", offsets, rng.random(winners.size))
-    taken = [int(first[b:e].sum()) for b, e in zip(offsets[:-1], offsets[1:], strict=True)]
-    assert taken == [(e - b + 1) // 2 for b, e in zip(offsets[:-1], offsets[1:], strict=True)]
+    taken = [int(first[b:e].sum()) for b, e in itertools.pairwise(offsets)]
+    assert taken == [(e - b + 1) // 2 for b, e in itertools.pairwise(offsets)]
     rows, lower, _ = kernels.index_pairs(winners, losers, n_items)
     arranged, middles = both("arrange_halves", offsets, first, rows)
     if weights.size:
@@ -166,7 +167,8 @@ def test_comparisons_from_ratings_equal_their_twins(data, ties, share):
 
 def test_sampled_pairs_are_distinct_and_equally_likely():
     # each of 10 pairs is among 3 sampled with chance 0.3; over 4,000 users that strays by 0.0073
-    codes = kernels.sample_pairs(np.full(4000, 5), np.full(4000, 3), np.random.default_rng(0).random(12_000)).reshape(-1, 3)
+    uniforms = np.random.default_rng(0).random(12_000)
+    codes = kernels.sample_pairs(np.full(4000, 5), np.full(4000, 3), uniforms).reshape(-1, 3)
     assert all(len(set(row)) == 3 for row in codes.tolist())
     np.testing.assert_allclose(np.bincount(codes.ravel(), minlength=10) / 4000, 0.3, atol=0.044)
 

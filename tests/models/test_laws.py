@@ -3,10 +3,10 @@
 import numba
 import numpy as np
 import pytest
-
-from plurank import TopicRanking, align, ranking_error
 from tests.contracts.model_contract import assert_same_model
 from tests.oracles.small_data import relabelled, reordered, repeated, reversed_all, weighted
+
+from plurank import TopicRanking, align, ranking_error
 
 DETECTIONS = ["whitened", "projections"]
 

@@ -33,9 +33,7 @@ def plain_circles(wins, pairs, ranking):
         beats[i, j] = place[i] < place[j]
     for (i, j), win in zip(pairs, wins, strict=True):
         beats[min(i, j), max(i, j)] = bool(win) == (i < j)
-    return sum(
-        beats[i, j] == beats[j, k] != beats[i, k] for i, j, k in itertools.combinations(range(len(ranking)), 3)
-    )
+    return sum(beats[i, j] == beats[j, k] != beats[i, k] for i, j, k in itertools.combinations(range(len(ranking)), 3))
 
 
 def plain_successive_projection(points, n):

@@ -42,7 +42,12 @@ def users_of(c):
 def relabelled(c, permutation):
     """Item i becomes item permutation[i]."""
     return Comparisons(
-        permutation[c.winners].astype(np.int32), permutation[c.losers].astype(np.int32), c.offsets, c.items, c.users, c.weights
+        permutation[c.winners].astype(np.int32),
+        permutation[c.losers].astype(np.int32),
+        c.offsets,
+        c.items,
+        c.users,
+        c.weights,
     )
 
 

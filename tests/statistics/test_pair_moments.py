@@ -1,14 +1,16 @@
 """The moment operators against matrices written out."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles.dense_moments import DenseMoments
+from tests.oracles.small_data import build, draw_comparisons, relabelled, repeated, reversed_all, weighted
 
 from plurank import Comparisons, DataError
 from plurank.statistics.pair_moments import PairMoments, pair_moments
-from tests.oracles.dense_moments import DenseMoments
-from tests.oracles.small_data import build, draw_comparisons, relabelled, repeated, reversed_all, weighted
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -107,7 +109,7 @@ def test_merged_parts_equal_the_whole_bit_by_bit(seed, cuts):
     rng = np.random.default_rng(seed)
     c = draw_comparisons(rng, n_users=12, weighted=bool(seed % 2))
     edges = [0, *sorted(cuts), 12]
-    parts = [PairMoments(c.n_items, 7).add(c.block(b, e)) for b, e in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [PairMoments(c.n_items, 7).add(c.block(b, e)) for b, e in itertools.pairwise(edges)]
     merged = parts[0]
     for part in parts[1:]:
         merged = merged.merge(part)
@@ -179,7 +181,8 @@ def test_guessed_directions_hold_the_leading_eigenvectors_of_f(easy):
     scale = 1.0 / np.sqrt(np.maximum(moments.counts, 1.0))[:, None]
     whitened = scale * moments.cooccurrence(np.eye(len(scale)) * scale)
     leading = np.linalg.eigh((whitened + whitened.T) / 2)[1][:, -3:-1]  # the last is the trivial one
-    guess, _ = np.linalg.qr(np.column_stack([np.sqrt(moments.counts), scale * moments.guess_range(6, rng=np.random.default_rng(0))]))
+    directions = scale * moments.guess_range(6, rng=np.random.default_rng(0))
+    guess, _ = np.linalg.qr(np.column_stack([np.sqrt(moments.counts), directions]))
     # a random plane of 7 dimensions would hold a share of 7 / 90
     assert (np.linalg.norm(guess.T @ leading, axis=0) ** 2 > 0.9).all()
 

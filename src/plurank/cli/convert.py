@@ -79,8 +79,9 @@ def _read(data: Path, columns: dict[str, str] | None) -> tuple[Literal["ratings"
     """Read a file, and tell rankings from ratings by its ending, the columns named, or the columns found."""
     from plurank.data.columns import ALIASES
     from plurank.data.formats import PREFLIB
+    from plurank.data.readers import plain_suffix
 
-    if data.suffix.lower() in PREFLIB:
+    if plain_suffix(data) in PREFLIB:
         return "rankings", plurank.read_rankings(data)
     frame = plurank.read_ratings(data)
     names = {name.strip().lower() for name in frame.columns}

@@ -113,7 +113,7 @@ def _read_csv(file: Path, separator: str) -> pl.DataFrame:
         raise
     header = "".join(frame.columns)
     if "\ufffd" in header or "\0" in header:
-        _refuse_encoding(file)
+        _refuse_bytes(file)
     if frame.width == 1 and separator != ";" and ";" in header:  # as spreadsheets write it where 0,5 is a number
         return _read_csv(file, ";")
     return _drop_blank_lines(frame)
@@ -128,7 +128,7 @@ def _drop_blank_lines(frame: pl.DataFrame) -> pl.DataFrame:
 def _explain(file: Path, separator: str, reason: str) -> None:
     """Raise a sentence for what often goes wrong in CSV."""
     if "utf-8" in reason.lower():
-        _refuse_encoding(file)
+        _refuse_bytes(file)
     if "more fields" in reason:
         with suppress(csv.Error), open_text(file, errors="replace") as lines:
             _refuse_longer_rows(file, csv.reader(lines, delimiter=separator))
@@ -142,6 +142,14 @@ def _refuse_longer_rows(file: Path, rows: Iterator[list[str]]) -> None:
                 f"{file.name}: row {number}: expected {width} values as in the header, got {len(row)}. "
                 'Put values that hold the separator in "quotes".'
             )
+
+
+def _refuse_bytes(file: Path) -> NoReturn:
+    """Refuse a file that is no text; damaged gzip, which older polars takes for text, raises here."""
+    content = file.read_bytes()
+    if content[:2] == b"\x1f\x8b":
+        gzip.decompress(content)
+    _refuse_encoding(file)
 
 
 def _refuse_encoding(file: Path) -> NoReturn:
