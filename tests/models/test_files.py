@@ -106,6 +106,18 @@ def test_a_file_with_a_changed_byte_is_refused_or_was_not_harmed(mask, content, 
             assert_same_model(plurank.load(path), model)
 
 
+def test_every_bit_of_the_archives_own_headers_may_break(content, model, path):
+    # among them the marks of encrypted and of unknown kinds of compressed files
+    first, end = content.index(b"PK\x01\x02"), content.index(b"PK\x05\x06")
+    for at in (*range(first, first + 60), *range(end, len(content))):
+        for bit in range(8):
+            damaged = bytearray(content)
+            damaged[at] ^= 1 << bit
+            path.write_bytes(damaged)
+            with contextlib.suppress(DataError):
+                assert_same_model(plurank.load(path), model)
+
+
 FOREIGN = {
     "nothing": b"",
     "text": b"user,winner,loser\n1,a,b\n",
@@ -181,6 +193,7 @@ BROKEN_ARRAYS = {
     "a shape beyond all numbers": header((10**30,)),
     "a negative shape": header((-1,)),
     "half a header": b"\x93NUMPY\x01\x00\x10\x00{'descr': ",
+    "a header with an open bracket": b"\x93NUMPY\x01\x00\x0a\x00{'descr': ",
     "a header that is code": b"\x93NUMPY\x01\x00\x20\x00" + b"__import__('os').getcwd()".ljust(32),
     "no array at all": b"hello",
     "nothing": b"",

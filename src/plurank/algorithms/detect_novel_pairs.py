@@ -93,10 +93,16 @@ class _Geometry:
         self.statistic = "entries" if (self.diagonal[self.seen] > 0).all() else "rows"
 
     def separated(self, rows: Rows) -> NDArray[np.bool_]:
-        """Give the sets J of some rows, as columns of (W, n)."""
+        """Give the sets J of some rows, as columns of (W, n); ordered pairs that never occur are in none."""
         far = self._distances(rows) >= self.separation_tol
         far[rows, np.arange(len(rows))] = False
+        far[~self.seen] = False
         return far
+
+    def highest(self) -> Rows:
+        """Give the row that lies highest along every direction, (P,), among those that occur."""
+        parts = np.array_split(self.projections, range(CHUNK, self.projections.shape[1], CHUNK), axis=1)
+        return np.concatenate([np.where(self.seen[:, None], part, -np.inf).argmax(axis=0) for part in parts])
 
     def _distances(self, rows: Rows) -> NDArray[np.floating]:
         """E_ii - 2 E_ij + E_jj, or |E_i - E_j|^2 / W, between all rows and some, (W, n).
@@ -124,7 +130,7 @@ def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[
     """Give the rows with a chance of a positive solid angle, and their estimates: the share of directions along which
     no row of J lies above.
     """
-    highest = geometry.projections.argmax(axis=0)
+    highest = geometry.highest()
     near = np.zeros(len(geometry.seen), dtype=bool)
     for rows in _chunks(np.unique(highest)):
         near |= ~geometry.separated(rows).all(axis=1)

@@ -48,13 +48,14 @@ def embed(moments: Moments, n_rankings: int, *, rng: np.random.Generator) -> Flo
     total = counts.sum()
     root = np.sqrt(counts / total)
     scale = np.divide(1.0, np.sqrt(counts), out=np.zeros_like(counts), where=counts > 0)[:, None]
-    n_directions = min(n_rankings - 1 + OVERSAMPLING, len(counts) - 1)
+    n_directions = min(n_rankings - 1 + OVERSAMPLING, int((counts > 0).sum()) - 1)
     image = scale * moments.guess_range(n_directions, rng=rng)
     n_missing = n_directions - image.shape[1]
     if n_missing > 0:
         image = np.hstack([image, rng.standard_normal((len(counts), n_missing))])
     for _ in range(N_PRODUCTS_FROM_CHANCE if n_missing > 0 else N_PRODUCTS):
-        basis, _ = np.linalg.qr(image - np.outer(root, root @ image))
+        # the trivial eigenvector leads, so that all the others are orthogonal to it however few they really are
+        basis = np.linalg.qr(np.column_stack([root, image]))[0][:, 1:]
         image = scale * moments.cooccurrence(scale * basis)
     values, vectors = np.linalg.eigh((basis.T @ image + image.T @ basis) / 2.0)
     values, vectors = values[::-1][: n_rankings - 1], vectors[:, ::-1][:, : n_rankings - 1]

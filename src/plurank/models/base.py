@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up, missing
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError
+from plurank.models.fields import COMMON, Field
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -26,6 +27,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     Subclasses fit, and say how probable a comparison is (``_win_probabilities``) and what weights new comparisons
     speak for (``_infer_weights``).
     """
+
+    fields: ClassVar[dict[str, Field]] = COMMON
 
     rankings_: NDArray[np.int64]
     user_weights_: Floats
@@ -103,7 +106,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         scores = self._item_scores(row)
         order = np.lexsort((np.arange(len(scores)), -scores))
         frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(scores) + 1)})
-        return frame.select(pl.Series("item", self.items_[order].tolist()), "score", "rank")
+        return frame.select(as_series(self.items_[order], "item"), "score", "rank")
 
     @abstractmethod
     def _item_scores(self, weights: Floats) -> Floats:

@@ -23,10 +23,12 @@ CLASSES: dict[str, type[RankingModel]] = {"TopicRanking": TopicRanking}
 
 def save(model: RankingModel, path: str | os.PathLike[str]) -> None:
     """Write beside the target and rename, so that the target is whole or untouched."""
-    target = Path(path)
+    target = Path(path).absolute()
     content = _pack(model)
-    if not target.absolute().parent.is_dir():
-        raise DataError(f"{target}: there is no such folder to save in.")
+    if not target.parent.is_dir():
+        raise DataError(f"{path}: there is no such folder to save in.")
+    if target.is_dir():
+        raise DataError(f"{path} is a folder; expected the name of a file to save in.")
     with write_beside(target) as beside:
         beside.write_bytes(content)
 
@@ -41,20 +43,16 @@ def load(path: str | os.PathLike[str]) -> RankingModel:
     try:
         with zipfile.ZipFile(file) as archive:
             return _unpack(archive, file.name)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, OSError, AttributeError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{file.name} is damaged ({error}). Save the model again.") from None
+    except DataError:
+        raise
+    except Exception as error:  # a damaged zip, JSON or npy can raise nearly anything
+        reason = str(error).strip().rstrip(".") or type(error).__name__
+        raise DataError(f"{file.name} is damaged ({reason}). Save the model again.") from None
 
 
 def _pack(model: RankingModel) -> bytes:
-    fitted = {name: value for name, value in vars(model).items() if name.endswith("_") or name == "_novel_items"}
-    arrays = {
-        name: value
-        for name, value in fitted.items()
-        if isinstance(value, np.ndarray) and name not in ("items_", "users_")
-    }
-    scalars = {name: value for name, value in fitted.items() if name not in arrays and name not in ("items_", "users_")}
+    arrays = {name: getattr(model, name) for name, field in model.fields.items() if field.shape}
+    values = {name: getattr(model, name) for name, field in model.fields.items() if not field.shape}
     params = {name: value for name, value in model.get_params().items() if not isinstance(value, np.random.Generator)}
     description = {
         "format": FORMAT,
@@ -62,7 +60,7 @@ def _pack(model: RankingModel) -> bytes:
         "plurank_version": version("plurank"),
         "class": type(model).__name__,
         "parameters": {name: _plain(value) for name, value in params.items()},
-        "fitted": {name: _plain(value) for name, value in scalars.items()},
+        "fitted": {name: _plain(value) for name, value in values.items()},
         "arrays": sorted(arrays),
         "items": _pack_labels(model.items_),
         "users": _pack_labels(model.users_),
@@ -89,15 +87,34 @@ def _pack_labels(labels: Labels) -> dict[str, Any]:
 
 
 def _unpack_labels(packed: dict[str, Any]) -> Labels:
-    dtype = np.dtype(packed["dtype"])
-    if dtype.kind not in "iufO":
-        raise ValueError(f"unexpected label type {dtype}")
-    labels = np.empty(len(packed["values"]), dtype=dtype)
-    labels[:] = packed["values"]
+    dtype, values = np.dtype(packed["dtype"]), packed["values"]
+    if dtype.kind not in "iufO" or not isinstance(values, list):
+        raise ValueError(f"unexpected ids of type {dtype}")
+    if not all(isinstance(value, (str, int, float)) for value in values) or len(set(values)) < len(values):
+        raise ValueError("ids repeat, or are neither text nor numbers")
+    labels = np.empty(len(values), dtype=dtype)
+    labels[:] = values
     return labels
 
 
 def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
+    model_class, description = _read_description(archive, name)
+    model = model_class(**description["parameters"])
+    model.items_, model.users_ = _unpack_labels(description["items"]), _unpack_labels(description["users"])
+    arrays = {key: _read_array(archive, f"{key}.npy") for key in description["arrays"]}
+    fitted = {**description["fitted"], **arrays}
+    if set(fitted) != set(model.fields) or set(arrays) != {key for key, field in model.fields.items() if field.shape}:
+        raise ValueError("parts are missing or do not belong here")
+    sizes = {"K": len(arrays["mean_weights_"]), "Q": len(model.items_), "M": len(model.users_)}
+    if sizes["K"] < 1:
+        raise ValueError("there are no rankings")
+    for key, field in model.fields.items():
+        field.check(key, fitted[key], sizes)
+        setattr(model, key, fitted[key])
+    return model
+
+
+def _read_description(archive: zipfile.ZipFile, name: str) -> tuple[type[RankingModel], dict[str, Any]]:
     if "model.json" not in archive.namelist():
         raise DataError(f"{name} is a zip file but not a plurank model: it has no model.json.")
     description = json.loads(archive.read("model.json"))
@@ -110,35 +127,9 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
         )
     if description["class"] not in CLASSES:
         raise DataError(f"{name} holds a {description['class']!r}; this plurank knows {', '.join(CLASSES)}.")
-    model = CLASSES[description["class"]](**description["parameters"])
-    for key, value in description["fitted"].items():
-        setattr(model, _fitted_name(key), value)
-    for key in description["arrays"]:
-        setattr(model, _fitted_name(key), _read_array(archive, f"{key}.npy"))
-    model.items_, model.users_ = _unpack_labels(description["items"]), _unpack_labels(description["users"])
-    _check_fitted(model)
-    return model
-
-
-def _fitted_name(name: str) -> str:
-    """Only fitted attributes may be set from a file, never methods or private state."""
-    if name.startswith("__") or hasattr(RankingModel, name) or not (name.endswith("_") or name == "_novel_items"):
-        raise ValueError(f"unexpected attribute {name!r}")
-    return name
+    return CLASSES[description["class"]], description
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     array: NDArray[Any] = np.load(BytesIO(archive.read(name)), allow_pickle=False)
     return array
-
-
-def _check_fitted(model: RankingModel) -> None:
-    """Check that the parts of a model fit together."""
-    n_rankings, n_items = model.rankings_.shape
-    rows = np.sort(model.rankings_, axis=1)
-    if n_items != len(model.items_) or not (rows == np.arange(n_items)).all():
-        raise ValueError("rankings and items do not fit")
-    if model.user_weights_.shape != (len(model.users_), n_rankings) or model.mean_weights_.shape != (n_rankings,):
-        raise ValueError("weights and users do not fit")
-    if not (np.isfinite(model.user_weights_).all() and np.isfinite(model.mean_weights_).all()):
-        raise ValueError("weights are not finite")

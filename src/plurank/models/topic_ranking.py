@@ -1,6 +1,7 @@
 """TopicRanking: the paper's method as an estimator."""
 
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from plurank.exceptions import ParameterError
 from plurank.inference.prior import fit_prior
 from plurank.inference.user_weights import fit_flip, infer_weights
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.fields import COMMON, Field
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
@@ -40,6 +42,15 @@ class TopicRanking(RankingModel):
     ``separation_statistic_``, how rows of E were told apart; ``intransitive_triples_`` (K,); ``n_iter_`` polishing
     rounds and ``converged_``, whether the rankings had stopped changing.
     """
+
+    fields: ClassVar[dict[str, Field]] = {
+        **COMMON,
+        "flip_probability_": Field("f", (), "at most a half"),
+        "intransitive_triples_": Field("i", ("K",), "not negative"),
+        "solid_angles_": Field("f", ("K",), "not negative"),
+        "separation_statistic_": Field("U", (), "any"),
+        "_novel_items": Field("i", ("K", 2), "an item"),
+    }
 
     def __init__(
         self,
@@ -90,8 +101,9 @@ class TopicRanking(RankingModel):
             if getattr(self, name) not in choices:
                 raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}.")
         for name in ("separation_tol", "regression_tol"):
-            if not getattr(self, name) > 0:
-                raise ParameterError(f"{name} must be positive, got {getattr(self, name)!r}.")
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+                raise ParameterError(f"{name} must be a positive number, got {value!r}.")
 
     def _recover(self, moments: Moments, rng: np.random.Generator, on_progress: Progress) -> Recovery:
         return recover_rankings(

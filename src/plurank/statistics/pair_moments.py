@@ -76,7 +76,10 @@ class PairMoments:
     def finish(self) -> "PairOperator":
         """Number the ordered pairs that occur, leaving out users with a single comparison: it has no company."""
         lengths = np.concatenate([np.diff(block.offsets) for block in self.blocks])
+        weights = _join_weights(self.blocks)
         informative = lengths >= 2
+        if weights.size:  # one comparison of weight 2 is two
+            informative |= np.add.reduceat(weights, np.cumsum(lengths) - lengths) > 1.0
         if not informative.any():
             raise DataError(
                 "no user has two or more comparisons, so nothing tells which preferences go together. "
@@ -85,7 +88,6 @@ class PairMoments:
         keep = slice(None) if informative.all() else np.repeat(informative, lengths)
         winners = _join([block.winners for block in self.blocks])[keep]
         losers = _join([block.losers for block in self.blocks])[keep]
-        weights = _join_weights(self.blocks)
         begins = np.concatenate([[0], np.cumsum(lengths[informative])]).astype(np.int64)
         rows, lower, higher = kernels.index_pairs(winners, losers, self.n_items)
         return PairOperator(

@@ -1,0 +1,61 @@
+"""What a fitted model consists of, so that files can be written, read and checked by one table."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sizes = Mapping[str, int]
+
+
+def _is_ranking(array: NDArray[Any], sizes: Sizes) -> bool:
+    return bool((np.sort(array, axis=1) == np.arange(sizes["Q"])).all())
+
+
+def _is_simplex(array: NDArray[Any], _: Sizes) -> bool:
+    return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-6))
+
+
+RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
+    "any": lambda _, __: True,
+    "finite": lambda array, _: bool(np.isfinite(array).all()),
+    "not negative": lambda array, _: bool((array >= 0).all()),
+    "positive": lambda array, _: bool((array > 0).all() and np.isfinite(array).all()),
+    "at most a half": lambda array, _: bool(((array > 0) & (array <= 0.5)).all()),
+    "an item": lambda array, sizes: bool(((array >= 0) & (array < sizes["Q"])).all()),
+    "a ranking": _is_ranking,
+    "on the simplex": _is_simplex,
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A fitted attribute: the kinds of numpy types it may have, its shape in K, Q, M and numbers, and a rule.
+
+    A field without a shape is a single value and stands in the file's JSON; all others are arrays.
+    """
+
+    kinds: str
+    shape: tuple[str | int, ...] = ()
+    rule: str = "finite"
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Raise a ValueError where a value is not what the field says."""
+        array = np.asarray(value)
+        wanted = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
+        if array.dtype.kind not in self.kinds or array.shape != wanted:
+            raise ValueError(f"{name} is of type {array.dtype} and shape {array.shape}, expected shape {wanted}")
+        if not RULES[self.rule](array, sizes):
+            raise ValueError(f"{name} is not {self.rule}")
+
+
+COMMON = {
+    "rankings_": Field("i", ("K", "Q"), "a ranking"),
+    "user_weights_": Field("f", ("M", "K"), "on the simplex"),
+    "mean_weights_": Field("f", ("K",), "on the simplex"),
+    "concentration_": Field("if", (), "positive"),
+    "n_iter_": Field("i", (), "not negative"),
+    "converged_": Field("b", (), "any"),
+}
