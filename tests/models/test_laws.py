@@ -1,5 +1,7 @@
 """How the answer changes when the data are changed in ways that should matter little."""
 
+from functools import partial
+
 import numba
 import numpy as np
 import pytest
@@ -7,6 +9,8 @@ from tests.contracts.model_contract import assert_same_model
 from tests.oracles.small_data import relabelled, reordered, repeated, reversed_all, weighted
 
 from plurank import TopicRanking, align, ranking_error
+from plurank.models import topic_ranking
+from plurank.statistics.pair_moments import pair_moments
 
 DETECTIONS = ["whitened", "projections"]
 
@@ -78,8 +82,9 @@ def test_the_number_of_threads_changes_no_bit(detection, easy):
 
 @pytest.mark.parametrize("n_blocks", [2, 7, 1000])
 @pytest.mark.parametrize("detection", DETECTIONS)
-def test_the_number_of_blocks_changes_no_bit(detection, n_blocks, easy, models):
-    assert_same_model(fit(easy.comparisons, detection, n_blocks=n_blocks), models[detection])
+def test_the_number_of_blocks_of_users_changes_no_bit(detection, n_blocks, easy, models, monkeypatch):
+    monkeypatch.setattr(topic_ranking, "pair_moments", partial(pair_moments, n_blocks=n_blocks))
+    assert_same_model(fit(easy.comparisons, detection), models[detection])
 
 
 @pytest.mark.parametrize("detection", DETECTIONS)

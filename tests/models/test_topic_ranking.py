@@ -14,7 +14,6 @@ BAD_PARAMETERS = [
     *({"detection": bad} for bad in ("", "fast", None, 1)),
     *({"directions": bad} for bad in ("", "cube", None)),
     *({"n_projections": bad} for bad in (0, -5, 2.5, "many")),
-    *({"n_blocks": bad} for bad in (0, None, 1.5)),
     *({"separation_tol": bad} for bad in (0, -0.1, np.nan)),
     *({"regression_tol": bad} for bad in (0.0, -1e-4, np.nan)),
     *({"random_state": bad} for bad in (-1, True)),

@@ -33,8 +33,7 @@ class TopicRanking(RankingModel):
 
     Parameters: ``n_rankings`` (K); ``detection`` of novel pairs, ``whitened`` (ours) or ``projections`` (the paper's
     Algorithm 2, with ``n_projections`` (None: 150 K), ``separation_tol`` (zeta / 2) and ``directions``, ``gaussian`` or
-    ``sphere``); ``regression_tol`` (epsilon); ``n_blocks`` of users to gather moments in (the answer is the same);
-    ``random_state``.
+    ``sphere``); ``regression_tol`` (epsilon); ``random_state``.
 
     After ``fit``: ``rankings_`` (K, Q) item numbers, best first (``items_[rankings_]`` are the labels);
     ``user_weights_`` (M, K); ``mean_weights_`` (K,) and ``concentration_``, the Dirichlet prior; ``flip_probability_``;
@@ -61,7 +60,6 @@ class TopicRanking(RankingModel):
         separation_tol: float = 0.01,
         regression_tol: float = 1e-4,
         directions: Directions = "gaussian",
-        n_blocks: int = 1,
         random_state: RandomState = None,
     ) -> None:
         self.n_rankings = n_rankings
@@ -70,7 +68,6 @@ class TopicRanking(RankingModel):
         self.separation_tol = separation_tol
         self.regression_tol = regression_tol
         self.directions = directions
-        self.n_blocks = n_blocks
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
@@ -81,14 +78,14 @@ class TopicRanking(RankingModel):
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with threadpool_limits(1, "blas"):
             on_progress("counting pairs", 0.0)
-            moments = pair_moments(comparisons, draw_seed(rng), self.n_blocks)
+            moments = pair_moments(comparisons, draw_seed(rng))
             recovery = self._recover(moments, rng, on_progress)
             self._keep(comparisons, moments, recovery)
             self._weigh(comparisons, moments, on_progress)
         return self
 
     def _check_parameters(self) -> None:
-        for name, least in (("n_rankings", 1), ("n_projections", 1), ("n_blocks", 1)):
+        for name, least in (("n_rankings", 1), ("n_projections", 1)):
             value = getattr(self, name)
             if name == "n_projections" and value is None:
                 continue
