@@ -1,5 +1,7 @@
 """What every test can use."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -7,6 +9,9 @@ from hypothesis import settings
 import plurank
 
 pytest.register_assert_rewrite("tests.contracts.model_contract")
+
+# several test processes share the cores: threads that wait must not keep a core busy
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # the first call of a kernel may compile, which is no reason to fail
 settings.register_profile("plurank", deadline=None, max_examples=40, database=None)

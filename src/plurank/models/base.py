@@ -149,6 +149,13 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             comparisons.weights,
         )
 
+    def _order_rankings(self) -> None:
+        """Put the rankings that people follow most first, in every fitted attribute."""
+        order = np.argsort(-self.mean_weights_, kind="stable")
+        for name, field in self.fields.items():
+            if "K" in field.shape:
+                setattr(self, name, getattr(self, name).take(order, axis=field.shape.index("K")))
+
     def save(self, path: str | PathLike[str]) -> None:
         """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""
         from plurank.models.files import save

@@ -35,7 +35,8 @@ class TopicRanking(RankingModel):
     Algorithm 2, with ``n_projections`` (None: 150 K), ``separation_tol`` (zeta / 2) and ``directions``, ``gaussian`` or
     ``sphere``); ``regression_tol`` (epsilon); ``random_state``.
 
-    After ``fit``: ``rankings_`` (K, Q) item numbers, best first (``items_[rankings_]`` are the labels);
+    After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
+    (``items_[rankings_]`` are the labels);
     ``user_weights_`` (M, K); ``mean_weights_`` (K,) and ``concentration_``, the Dirichlet prior; ``flip_probability_``;
     ``items_``, ``users_``; ``novel_pairs_``, K pairs (preferred, other) of labels; ``solid_angles_`` (K,);
     ``separation_statistic_``, how rows of E were told apart; ``intransitive_triples_`` (K,); ``n_iter_`` polishing
@@ -82,6 +83,7 @@ class TopicRanking(RankingModel):
             recovery = self._recover(moments, rng, on_progress)
             self._keep(comparisons, moments, recovery)
             self._weigh(comparisons, moments, on_progress)
+        self._order_rankings()
         return self
 
     def _check_parameters(self) -> None:
