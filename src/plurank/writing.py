@@ -1,6 +1,7 @@
 """Files that are whole or absent: written beside, flushed to disk, renamed."""
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 @contextmanager
 def write_beside(target: Path) -> Iterator[Path]:
     """Give a name beside the target to write to; rename it at the end, or remove it if anything fails."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
         yield beside
         with beside.open("rb") as file:

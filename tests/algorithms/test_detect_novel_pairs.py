@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from tests.oracles.dense_moments import DenseMoments
-from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
-from tests.oracles.plain_algorithms import plain_novel_pairs
-from tests.oracles.small_data import draw_comparisons
 
 from plurank import Comparisons, NotIdentifiableError
 from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
 from plurank.statistics.pair_moments import pair_moments
+from tests.oracles.dense_moments import DenseMoments
+from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
+from tests.oracles.plain_algorithms import plain_novel_pairs
+from tests.oracles.small_data import draw_comparisons
 
 
 def draw_model(seed, has_diagonal=True):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.oracles.plain_algorithms import plain_successive_projection
 
 from plurank import Comparisons, NotIdentifiableError, TopicRanking
 from plurank.algorithms.detect_whitened import detect_whitened, embed, solid_angles, successive_projection
 from plurank.statistics.pair_moments import pair_moments
+from tests.oracles.plain_algorithms import plain_successive_projection
 
 
 @pytest.mark.parametrize("seed", range(5))

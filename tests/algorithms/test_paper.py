@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
-from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 from plurank import NotIdentifiableError, simulate
 from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
@@ -13,6 +12,7 @@ from plurank.algorithms.round_to_rankings import round_to_rankings
 from plurank.components.strict import ranking_matrix
 from plurank.data.synthetic import novel_pairs
 from plurank.statistics.pair_moments import pair_moments
+from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 TINY = 1e-9  # how probable it is that a sound program fails a test of frequencies
 

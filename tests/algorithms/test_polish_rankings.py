@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 from plurank import ranking_error, simulate
 from plurank.algorithms.detect_whitened import detect_whitened, embed
@@ -10,6 +9,7 @@ from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.polish_rankings import polish_rankings
 from plurank.algorithms.round_to_rankings import round_to_rankings
 from plurank.statistics.pair_moments import pair_moments
+from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 from plurank import ranking_error
 from plurank.algorithms.detect_novel_pairs import detect_novel_pairs
@@ -13,6 +12,7 @@ from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.recover_rankings import recover_rankings
 from plurank.algorithms.round_to_rankings import round_to_rankings
 from plurank.inference.prior import fit_prior, weight_moments
+from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 SIZES = [(3, 1), (3, 2), (3, 3), (4, 3), (5, 4), (6, 2), (6, 5), (8, 3), (10, 5), (12, 4)]
 PRIORS = ["one ranking each", 0.1, 1.0, 5.0]

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles.exact_moments import plain_ranking_matrix
-from tests.oracles.plain_algorithms import plain_circles
 
 from plurank.algorithms.round_to_rankings import count_intransitive, round_to_rankings
 from plurank.components.strict import places_of, ranking_matrix
+from tests.oracles.exact_moments import plain_ranking_matrix
+from tests.oracles.plain_algorithms import plain_circles
 
 LOWER, HIGHER = (x.astype(np.int32) for x in np.triu_indices(5, 1))
 seeds = st.integers(0, 2**32 - 1)

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from tests.oracles.small_data import draw_comparisons, repeated, weighted
 
 import plurank
 from plurank import Comparisons, DataError, NotIdentifiableError, ParameterError
+from tests.oracles.small_data import draw_comparisons, repeated, weighted
 
 IDS = {
     "numbers": lambda n: np.arange(n),

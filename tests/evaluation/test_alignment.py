@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles.plain_algorithms import plain_distances
 
 from plurank import ParameterError, align, kendall_tau, ranking_error
 from plurank.evaluation.alignment import kendall_distances
+from tests.oracles.plain_algorithms import plain_distances
 
 seeds = st.integers(0, 2**32 - 1)
 FRUIT = np.array(["apple", "pear", "plum", "fig", "kiwi", "🥝"], dtype=object)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.oracles.small_data import flipped, repeated, weighted
 
 from plurank import simulate
 from plurank.inference.prior import CONCENTRATION_RANGE, fit_prior, weight_moments
 from plurank.statistics.pair_moments import pair_moments
+from tests.oracles.small_data import flipped, repeated, weighted
 
 MEAN = np.array([0.5, 0.3, 0.2])
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from tests.oracles.small_data import draw_comparisons, flipped, repeated, users_of, weighted
 
 from plurank import kernels, simulate
 from plurank.components.strict import places_of, win_probabilities
 from plurank.inference.user_weights import fit_flip, infer_weights
+from tests.oracles.small_data import draw_comparisons, flipped, repeated, users_of, weighted
 
 seeds = st.integers(0, 2**32 - 1)
 

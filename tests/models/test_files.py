@@ -9,10 +9,10 @@ import zipfile
 
 import numpy as np
 import pytest
-from tests.contracts.model_contract import assert_same_model
 
 import plurank
 from plurank import DataError, TopicRanking
+from tests.contracts.model_contract import assert_same_model
 
 
 @pytest.fixture(scope="module")

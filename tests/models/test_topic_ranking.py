@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.contracts.model_contract import ModelContract
 
 import plurank
 from plurank import TopicRanking
+from tests.contracts.model_contract import ModelContract
 
 BAD_PARAMETERS = [
     *({"n_rankings": bad} for bad in (0, -1, 1.5, True, "3", None, np.nan)),

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.oracles.small_data import flipped
 
 from plurank import TopicRanking, align, is_separable, ranking_error, simulate
 from plurank.evaluation.alignment import kendall_distances
+from tests.oracles.small_data import flipped
 
 
 @pytest.mark.parametrize(("n_items", "n_rankings"), [(10, 3), (20, 4), (30, 3), (50, 5)])

@@ -1,10 +1,10 @@
 """The leading directions of wins minus losses."""
 
 import numpy as np
-from tests.oracles.small_data import users_of
 
 from plurank import kernels
 from plurank.statistics.item_moments import leading_user_directions
+from tests.oracles.small_data import users_of
 
 
 def test_user_coordinates_span_what_the_dense_eigenvectors_span(easy):

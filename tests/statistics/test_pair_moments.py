@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles.dense_moments import DenseMoments
-from tests.oracles.small_data import build, draw_comparisons, relabelled, repeated, reversed_all, weighted
 
 from plurank import Comparisons, DataError
 from plurank.statistics.pair_moments import PairMoments, pair_moments
+from tests.oracles.dense_moments import DenseMoments
+from tests.oracles.small_data import build, draw_comparisons, relabelled, repeated, reversed_all, weighted
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -1,8 +1,8 @@
 """Find one novel pair for each ranking: an ordered pair (i, j) that this ranking alone puts in this order.
 
 Paper: Algorithm 2 (NovelPairDetect via random projections), section 5; the statistics of Proposition 3 in the appendix.
-Needs the moments E as an operator; gives the rows of K novel pairs, their solid angles, and the geometry for Algorithm
-3. Differences from the paper:
+Needs the moments E as an operator; gives the rows of K novel pairs, their solid angles, and the terms of
+the regression of Algorithm 3. Differences from the paper:
 - the loop stops at K pairs (``while k <= K`` as printed collects K + 1);
 - the sets J are computed only for rows that can have a positive solid angle: those that are the highest for some
   direction, and those not separated from one of these;
@@ -169,8 +169,9 @@ def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_ra
             free &= geometry.separated(candidates[[c]])[candidates, 0]
         if len(chosen) == n_rankings:
             return np.array(chosen)
+    found = "1 pair of items is" if len(chosen) == 1 else f"{len(chosen)} pairs of items are"
     raise NotIdentifiableError(
-        f"{n_rankings} rankings were asked for, but only {len(chosen)} pairs of items are novel and separated by at "
+        f"{n_rankings} rankings were asked for, but only {found} novel and separated by at "
         f"least {geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, "
         "or detection='whitened'."
     )

@@ -34,6 +34,6 @@ def fit_prior(moments: Moments, rankings: NDArray[np.int64], flip: float) -> tup
     """Fit a Dirichlet prior: mean weights (K,) and concentration."""
     mean, second = weight_moments(moments, rankings, flip)
     purity, least = float(np.trace(second)), float(mean @ mean)
-    if purity <= least:
+    if len(mean) == 1 or purity <= least:
         return mean, CONCENTRATION_RANGE[1]
     return mean, float(np.clip((1.0 - purity) / (purity - least), *CONCENTRATION_RANGE))

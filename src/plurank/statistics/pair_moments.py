@@ -127,9 +127,9 @@ class PairOperator:
     """The finished moments of W ordered pairs and M users, each with at least two comparisons.
 
     ``F = sum_m (x_m x_m^T - self_m) / (n_m - 1)``, where x_m (W,) counts the comparisons of user m and self_m takes out
-    each comparison's product with itself: what the product of two halves is on average over all ways to split. The
-    rows of F sum to the counts, so ``D^-1/2 F D^-1/2`` (D: counts) has the eigenvalue 1 with the eigenvector
-    sqrt(counts).
+    each comparison's product with itself: what the product of two halves is on average over all ways to split. The rows
+    of F sum to the counts (with weights, where those of a user are alike), so ``D^-1/2 F D^-1/2`` with D the counts has
+    the eigenvalue 1 with the eigenvector sqrt(counts).
     """
 
     n_items: int
