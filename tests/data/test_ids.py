@@ -157,7 +157,7 @@ def test_different_ids_stay_different_however_many():
 
 @pytest.mark.parametrize(
     "nothing",
-    [None, float("nan"), np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), ""],
+    [None, float("nan"), np.nan, pd.NA, pd.NaT, np.datetime64("NaT", "us"), ""],
     ids=["None", "nan", "np.nan", "pd.NA", "pd.NaT", "np.NaT", "empty text"],
 )
 @pytest.mark.parametrize(
