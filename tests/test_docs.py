@@ -32,6 +32,19 @@ def test_a_row_of_the_paper_map_names_a_test_or_benchmark_that_exists(row):
     assert (ROOT / file).is_file()
 
 
+BAD_INPUTS = re.findall(r"^\| .* \| `(tests/.*)` \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("shown_by", BAD_INPUTS)
+def test_a_bad_input_of_the_contributors_guide_has_its_test(shown_by):
+    file, _, name = shown_by.partition("::")
+    assert re.search(rf"^ *def {name}\b", (ROOT / file).read_text(), re.MULTILINE)
+
+
+def test_the_contributors_guide_lists_the_bad_inputs():
+    assert len(BAD_INPUTS) >= 13
+
+
 def test_the_paper_map_has_all_four_algorithms():
     named = " ".join(row[0] for row in ROWS)
     assert all(f"Algorithm {n}" in named for n in range(1, 5))

@@ -296,11 +296,12 @@ def test_what_is_no_path_is_refused(path):
 def test_an_unknown_kind_of_file_is_refused(name, write):
     assert refusal(write(name, CSV)) == (
         f"{name}: unknown kind of file. Expected an ending of .csv, .txt, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, "
-        "or these with .gz."
+        "or these with .gz. Ratings and rankings of other kinds become comparisons with `plurank convert`."
     )
 
 
 def test_rankings_of_preflib_are_pointed_to_their_own_door(write):
     assert refusal(write("votes.soc", "1: 1,2\n")) == (
-        "votes.soc holds rankings: read it with read_rankings, then use Comparisons.from_rankings."
+        "votes.soc holds rankings, not comparisons: turn them into comparisons with Comparisons.from_rankings "
+        "or `plurank convert`."
     )

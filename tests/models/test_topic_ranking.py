@@ -7,6 +7,9 @@ import pytest
 
 import plurank
 from plurank import TopicRanking
+from plurank.algorithms import polish_rankings
+from plurank.algorithms.recover_rankings import Recovery, check_distinct
+from plurank.algorithms.round_to_rankings import Rounded
 from tests.contracts.model_contract import ModelContract
 
 BAD_PARAMETERS = [
@@ -106,3 +109,28 @@ def test_many_comparisons_are_sampled_by_whole_users_to_fit_the_flip_probability
     assert model.user_weights_.shape == (800, 3)
     assert plurank.ranking_error(model.rankings_, easy.rankings) == 0
     assert model.flip_probability_ < 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_novel_pair_holds_for_the_rankings_given_or_is_none_on_noisy_data_too(seed):
+    s = plurank.simulate(150, 8, 5, 12, random_state=seed)
+    model = TopicRanking(5, random_state=0).fit(s.comparisons)
+    places = np.argsort(model.rankings_, axis=1)
+    assert None in model.novel_pairs_ or seed > 0  # five rankings of eight items seldom all have one
+    for k, pair in enumerate(model.novel_pairs_):
+        if pair is not None:
+            assert (places[:, pair[0]] < places[:, pair[1]]).tolist() == [at == k for at in range(5)]
+
+
+def test_rankings_that_come_out_the_same_are_refused_with_the_numbers():
+    one = Rounded(np.array([[0, 1], [0, 1], [1, 0]]), np.array([[True, True, False]]), np.zeros(3, dtype=int))
+    with pytest.raises(plurank.NotIdentifiableError, match="3 rankings were asked for, but only 2 different ones"):
+        check_distinct(Recovery(None, np.zeros((2, 3)), one))
+
+
+def test_polishing_that_does_not_end_is_a_warning_and_the_estimate_stays(easy, monkeypatch):
+    monkeypatch.setattr(polish_rankings, "MAX_ROUNDS", 1)
+    with pytest.warns(plurank.ConvergenceWarning, match="still improving after 1 rounds"):
+        model = TopicRanking(3, random_state=0).fit(easy.comparisons)
+    assert not model.converged_
+    assert model.rankings_.shape == (3, 10)

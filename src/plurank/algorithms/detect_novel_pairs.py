@@ -6,9 +6,10 @@ the regression of Algorithm 3. Differences from the paper:
 - the loop stops at K pairs (``while k <= K`` as printed collects K + 1);
 - the sets J are computed only for rows that can have a positive solid angle: those that are the highest for some
   direction, and those not separated from one of these;
-- where the diagonal of E is structurally empty (no user has the same ordered pair in both halves),
-  ``E_ii - 2 E_ij + E_jj`` says nothing, so the appendix's other statistic takes its place: the distance of whole rows,
-  as the mean square per column, estimated from the projections. The same goes for the regression of Algorithm 3.
+- where the diagonal of E has empty places (no user has that ordered pair in both halves), ``E_ii - 2 E_ij + E_jj``
+  says nothing there, and a row with an empty set J would count as extreme in every direction. So the appendix's other
+  statistic takes its place for all rows: the distance of whole rows, as the mean square per column, estimated from the
+  projections. The same goes for the regression of Algorithm 3.
 """
 
 from dataclasses import dataclass

@@ -15,7 +15,8 @@ from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
 Floats = NDArray[np.float64]
-MAX_ROUNDS = 5
+MAX_ROUNDS = 30
+PATIENCE = 2  # rounds without a better fit before the best one is taken
 
 
 def polish_rankings(
@@ -23,24 +24,24 @@ def polish_rankings(
 ) -> tuple[Floats, Rounded, int, bool]:
     """Improve the weighted ranking matrix (W, K), given the embedded rows (W, K).
 
-    Gives the matrix, its rankings, the number of rounds, and whether the rankings stopped changing.
+    Gives the matrix, its rankings, the number of rounds, and whether more of them would not have helped.
     """
-    rounded = round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
-    best = (np.inf, matrix, rounded)
-    for n_rounds in range(1, MAX_ROUNDS + 1):
-        on_progress("polishing rankings", n_rounds / (MAX_ROUNDS + 1))
+    least, n_worse = np.inf, 0
+    best: tuple[Floats, Rounded] | None = None
+    for n_rounds in range(MAX_ROUNDS):
+        on_progress("polishing rankings", n_rounds / MAX_ROUNDS)
+        rounded = round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
         vertices, misfit = _fit_vertices(moments, points, matrix.sum(axis=0), rounded.rankings)
-        if misfit < best[0]:
-            best = (misfit, matrix, rounded)
+        is_same = best is not None and np.array_equal(best[1].rankings, rounded.rankings)
+        n_worse = 0 if misfit < least else n_worse + 1
+        if best is None or misfit < least:
+            least, best = misfit, (matrix, rounded)
+        if is_same or n_worse == PATIENCE:
+            return *best, n_rounds, True
         gram, targets = vertices @ vertices.T, points @ vertices.T
         matrix = estimate_ranking_matrix(gram, targets, moments.counts, regression_tol)
-        previous, rounded = rounded, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items)
-        if np.array_equal(previous.rankings, rounded.rankings):
-            return *best[1:], n_rounds, True
-    _, misfit = _fit_vertices(moments, points, matrix.sum(axis=0), rounded.rankings)
-    if misfit < best[0]:
-        best = (misfit, matrix, rounded)
-    return *best[1:], MAX_ROUNDS, False
+    assert best is not None
+    return *best, MAX_ROUNDS, False
 
 
 def _fit_vertices(

@@ -15,6 +15,8 @@ from plurank.algorithms.detect_whitened import detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.polish_rankings import polish_rankings
 from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
+from plurank.components.strict import ranking_matrix
+from plurank.exceptions import NotIdentifiableError
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
@@ -25,7 +27,7 @@ Detection = Literal["whitened", "projections"]
 class Recovery:
     """What Algorithm 1 found: novel pairs, the weighted ranking matrix (W, K) and the rankings.
 
-    n_rounds of polishing, and whether the rankings had stopped changing.
+    n_rounds of polishing, and whether more of them would not have helped.
     """
 
     novel: NovelPairs
@@ -58,3 +60,26 @@ def recover_rankings(
     found = detect_whitened(moments, n_rankings, rng=rng)
     matrix = estimate_ranking_matrix(found.gram, found.targets, moments.counts, regression_tol)
     return Recovery(found, *polish_rankings(moments, found.points, matrix, regression_tol, on_progress))
+
+
+def novel_rows(recovery: Recovery, moments: Moments) -> NDArray[np.int64]:
+    """Give for each ranking a row that it alone has in this order, (K,): the one detected if it is, else the row with
+    the largest weight in the matrix; -1 where the rankings found leave none.
+    """
+    sigma = ranking_matrix(recovery.rounded.rankings, moments.lower, moments.higher)
+    alone = (sigma.sum(axis=1) == 1)[:, None] & sigma
+    weight = np.where(alone, recovery.matrix, -1.0)
+    rows = np.where(alone.any(axis=0), weight.argmax(axis=0), -1)
+    columns = np.arange(len(rows))
+    return np.where(alone[recovery.novel.rows, columns], recovery.novel.rows, rows)
+
+
+def check_distinct(recovery: Recovery) -> None:
+    """Refuse rankings of which some are the same: the data carry fewer than were asked for."""
+    rankings = recovery.rounded.rankings
+    n_distinct = len(np.unique(rankings, axis=0))
+    if n_distinct < len(rankings):
+        raise NotIdentifiableError(
+            f"{len(rankings)} rankings were asked for, but only {n_distinct} different ones were found. "
+            "Try fewer rankings, more users, or more comparisons per user."
+        )

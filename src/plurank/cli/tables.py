@@ -18,7 +18,7 @@ SEPARATION = {
     "whitened": "Pairs were told apart in a whitened embedding of the comparisons.",
     "entries": "Pairs were told apart by single entries of E, as in the paper.",
     "rows": (
-        "The diagonal of E is empty in this data (too few people were asked the same pair twice), so the "
+        "The diagonal of E has gaps in this data (of some pairs nobody gave the same answer twice), so the "
         "distance between whole rows of E was used instead of single entries."
     ),
 }
@@ -101,8 +101,8 @@ def details_table(rankings: list[dict[str, Any]]) -> Table:
     table.add_column("Novel pair: only this ranking agrees", overflow="fold")
     table.add_column("Intransitive triples", justify="right")
     for ranking in rankings:
-        better, worse = (label(item) for item in ranking["novel_pair"])
-        table.add_row(str(ranking["ranking"]), f"{better} over {worse}", f"{ranking['intransitive_triples']:,}")
+        pair = " over ".join(label(item) for item in ranking["novel_pair"]) if ranking["novel_pair"] else "none"
+        table.add_row(str(ranking["ranking"]), pair, f"{ranking['intransitive_triples']:,}")
     return table
 
 

@@ -30,6 +30,12 @@ def is_number(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
+def check_positive(name: str, value: Any) -> None:
+    """Refuse what is not one positive number."""
+    if not is_number(value) or value <= 0:
+        raise ParameterError(f"{name} must be a positive number, got {value!r}.")
+
+
 def check_numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Give an argument as an array of finite numbers."""
     try:

@@ -89,10 +89,16 @@ def kind_of(file: Path) -> Kind:
     """Tell the kind of a table by the ending of the file's name."""
     ending = plain_suffix(file)
     if ending in PREFLIB:
-        raise DataError(f"{file.name} holds rankings: read it with read_rankings, then use Comparisons.from_rankings.")
+        raise DataError(
+            f"{file.name} holds rankings, not comparisons: turn them into comparisons with Comparisons.from_rankings "
+            "or `plurank convert`."
+        )
     if ending not in KINDS:
         endings = ", ".join(KINDS)
-        raise DataError(f"{file.name}: unknown kind of file. Expected an ending of {endings}, or these with .gz.")
+        raise DataError(
+            f"{file.name}: unknown kind of file. Expected an ending of {endings}, or these with .gz. "
+            "Ratings and rankings of other kinds become comparisons with `plurank convert`."
+        )
     return KINDS[ending]
 
 

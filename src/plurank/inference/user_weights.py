@@ -13,8 +13,8 @@ from plurank.components.strict import places_of, win_probabilities
 from plurank.data.comparisons import Comparisons
 
 Floats = NDArray[np.float64]
-MAX_ROUNDS = 30
-TOLERANCE = 1e-3
+MAX_ROUNDS = 200
+TOLERANCE = 1e-4
 N_BINS = 4096
 
 

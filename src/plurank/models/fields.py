@@ -24,7 +24,7 @@ RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "not negative": lambda array, _: bool((array >= 0).all()),
     "positive": lambda array, _: bool((array > 0).all() and np.isfinite(array).all()),
     "at most a half": lambda array, _: bool(((array > 0) & (array <= 0.5)).all()),
-    "an item": lambda array, sizes: bool(((array >= 0) & (array < sizes["Q"])).all()),
+    "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),
     "a ranking": _is_ranking,
     "on the simplex": _is_simplex,
 }

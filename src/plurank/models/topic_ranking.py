@@ -1,6 +1,6 @@
 """TopicRanking: the paper's method as an estimator."""
 
-from numbers import Real
+import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,10 +10,11 @@ from threadpoolctl import threadpool_limits
 
 from plurank import kernels
 from plurank.algorithms.detect_novel_pairs import Directions
-from plurank.algorithms.recover_rankings import Detection, Recovery, recover_rankings
+from plurank.algorithms.recover_rankings import Detection, Recovery, check_distinct, novel_rows, recover_rankings
 from plurank.components.strict import places_of, ranking_matrix, win_probabilities
+from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.exceptions import ParameterError
+from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.user_weights import fit_flip, infer_weights
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
@@ -38,9 +39,9 @@ class TopicRanking(RankingModel):
     After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
     (``items_[rankings_]`` are the labels);
     ``user_weights_`` (M, K); ``mean_weights_`` (K,) and ``concentration_``, the Dirichlet prior; ``flip_probability_``;
-    ``items_``, ``users_``; ``novel_pairs_``, K pairs (preferred, other) of labels; ``solid_angles_`` (K,);
+    ``items_``, ``users_``; ``novel_pairs_``, K pairs (preferred, other) of labels, or None; ``solid_angles_`` (K,);
     ``separation_statistic_``, how rows of E were told apart; ``intransitive_triples_`` (K,); ``n_iter_`` polishing
-    rounds and ``converged_``, whether the rankings had stopped changing.
+    rounds and ``converged_``, whether more of them would not have helped.
     """
 
     fields: ClassVar[dict[str, Field]] = {
@@ -49,7 +50,7 @@ class TopicRanking(RankingModel):
         "intransitive_triples_": Field("i", ("K",), "not negative"),
         "solid_angles_": Field("f", ("K",), "not negative"),
         "separation_statistic_": Field("U", (), "any"),
-        "_novel_items": Field("i", ("K", 2), "an item"),
+        "_novel_items": Field("i", ("K", 2), "an item or none"),
     }
 
     def __init__(
@@ -81,28 +82,23 @@ class TopicRanking(RankingModel):
             on_progress("counting pairs", 0.0)
             moments = pair_moments(comparisons, draw_seed(rng))
             recovery = self._recover(moments, rng, on_progress)
+            check_distinct(recovery)
             self._keep(comparisons, moments, recovery)
             self._weigh(comparisons, moments, on_progress)
         self._order_rankings()
+        if not self.converged_:
+            message = f"the rankings were still improving after {self.n_iter_} rounds of polishing; they are kept."
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
     def _check_parameters(self) -> None:
-        for name, least in (("n_rankings", 1), ("n_projections", 1)):
-            value = getattr(self, name)
-            if name == "n_projections" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-        for name, choices in (
-            ("detection", ("whitened", "projections")),
-            ("directions", ("gaussian", "sphere")),
-        ):
-            if getattr(self, name) not in choices:
-                raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}.")
-        for name in ("separation_tol", "regression_tol"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise ParameterError(f"{name} must be a positive number, got {value!r}.")
+        check_whole("n_rankings", self.n_rankings, 1)
+        if self.n_projections is not None:
+            check_whole("n_projections", self.n_projections, 1)
+        check_choice("detection", self.detection, ("whitened", "projections"))
+        check_choice("directions", self.directions, ("gaussian", "sphere"))
+        check_positive("separation_tol", self.separation_tol)
+        check_positive("regression_tol", self.regression_tol)
 
     def _recover(self, moments: Moments, rng: np.random.Generator, on_progress: Progress) -> Recovery:
         return recover_rankings(
@@ -124,7 +120,7 @@ class TopicRanking(RankingModel):
         self.solid_angles_ = recovery.novel.solid_angles
         self.separation_statistic_ = recovery.novel.statistic
         self.n_iter_, self.converged_ = recovery.n_rounds, recovery.is_stable
-        self._novel_items = _items_of_rows(recovery.novel.rows, moments)
+        self._novel_items = _items_of_rows(novel_rows(recovery, moments), moments)
 
     def _weigh(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
         """Fit prior and flip probability in turns on some of the users, then the weights of all."""
@@ -142,11 +138,14 @@ class TopicRanking(RankingModel):
         return self.concentration_ * self.mean_weights_
 
     @property
-    def novel_pairs_(self) -> list[tuple[Any, Any]]:
-        """The novel pair of every ranking as item labels: (preferred by this ranking alone, the other)."""
+    def novel_pairs_(self) -> list[tuple[Any, Any] | None]:
+        """The novel pair of every ranking as item labels: (preferred by this ranking alone, the other).
+
+        None for a ranking that agrees with some other ranking on every pair compared.
+        """
         check_is_fitted(self, "rankings_")
         labels = self.items_.tolist()
-        return [(labels[i], labels[j]) for i, j in self._novel_items]
+        return [None if i < 0 else (labels[i], labels[j]) for i, j in self._novel_items]
 
     def ranking_matrix(self) -> NDArray[np.bool_]:
         """Give sigma as the paper has it, (Q (Q - 1), K): rows are ordered pairs (i, j), i first, j second, sorted.
@@ -179,8 +178,9 @@ def _sample_users(comparisons: Comparisons) -> Comparisons:
 
 
 def _items_of_rows(rows: NDArray[np.int64], moments: Moments) -> NDArray[np.int64]:
-    """Give (preferred, other) item numbers of ordered pairs, (n, 2)."""
+    """Give (preferred, other) item numbers of ordered pairs, (n, 2); -1 for row -1."""
     pairs = np.stack([moments.lower[rows // 2], moments.higher[rows // 2]], axis=1).astype(np.int64)
     reverse = rows % 2 == 1
     pairs[reverse] = pairs[reverse][:, ::-1]
+    pairs[rows < 0] = -1
     return pairs
