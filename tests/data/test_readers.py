@@ -305,3 +305,12 @@ def test_rankings_of_preflib_are_pointed_to_their_own_door(write):
         "votes.soc holds rankings, not comparisons: turn them into comparisons with Comparisons.from_rankings "
         "or `plurank convert`."
     )
+
+
+def test_a_semicolon_file_may_hold_commas_in_its_values(write):
+    c = read_comparisons(write("votes.csv", "user;winner;loser\nu;a,b;c\nu;c;d,e\n"))
+    assert c.items.tolist() == ["a,b", "c", "d,e"]
+
+
+def test_a_decimal_comma_is_refused_as_a_weight_and_not_guessed_at(write):
+    assert "the weight is not a positive number" in refusal(write("votes.csv", "user;winner;loser;weight\nu;a;b;0,5\n"))

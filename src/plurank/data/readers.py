@@ -48,7 +48,7 @@ def read_table(path: File) -> pl.DataFrame:
             return pl.read_parquet(_unzipped(file))
         if kind == "JSON lines":
             return pl.read_ndjson(_unzipped(file), infer_schema_length=None)
-        return _read_csv(file, "\t" if kind == "TSV" else ",")
+        return _read_csv(file, "\t" if kind == "TSV" else _find_separator(file))
 
 
 @contextmanager
@@ -120,9 +120,14 @@ def _read_csv(file: Path, separator: str) -> pl.DataFrame:
     header = "".join(frame.columns)
     if "\ufffd" in header or "\0" in header:
         _refuse_bytes(file)
-    if frame.width == 1 and separator != ";" and ";" in header:  # as spreadsheets write it where 0,5 is a number
-        return _read_csv(file, ";")
     return _drop_blank_lines(frame)
+
+
+def _find_separator(file: Path) -> str:
+    """Tell commas from the semicolons that spreadsheets write where 0,5 is a number, by the header."""
+    with open_text(file, errors="replace") as lines:
+        header = lines.readline()
+    return ";" if ";" in header and "," not in header else ","
 
 
 def _drop_blank_lines(frame: pl.DataFrame) -> pl.DataFrame:
@@ -163,8 +168,10 @@ def _refuse_encoding(file: Path) -> NoReturn:
 
 
 def open_text(file: Path, errors: str = "strict") -> TextIO:
-    """Open a text file, gzipped or not."""
-    opener: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    """Open a text file, gzipped or not, whatever its name says."""
+    with file.open("rb") as start:
+        is_gzipped = start.read(2) == b"\x1f\x8b"
+    opener: Any = gzip.open if is_gzipped else open
     stream: TextIO = opener(file, "rt", encoding="utf-8-sig", errors=errors, newline="")
     return stream
 
