@@ -81,7 +81,7 @@ def test_fit_warns_of_what_is_wrong_with_the_data_before_it_fits(run, write, tmp
     lines = [f"u{n},{a},{b}" for n in range(30) for a, b in (("x", "y"), ("y", "z"), ("x", "z"))]
     file = write("votes.csv", "user,winner,loser", *lines, "lonely,x,y")
     complaint = run("fit", file, "-k", 1, "-o", tmp_path / "m").stderr
-    assert "Warning: 1 of 31 users have fewer than two comparisons" in complaint
+    assert "Warning: 1 of 31 users made fewer than two comparisons" in complaint
     assert "Warning: item 'x' was never beaten" in complaint
     assert complaint.index("Warning") < complaint.index("Fitting")
 

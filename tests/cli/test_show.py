@@ -20,7 +20,7 @@ def test_show_says_so_when_a_data_file_is_healthy(run, write):
 
 def test_show_lists_the_problems_of_a_data_file(run, write):
     text = " ".join(run("show", write("votes.csv", "user,winner,loser", "a,x,y", "b,v,w")).stdout.split())
-    assert "2 of 2 users have fewer than two comparisons" in text
+    assert "2 of 2 users made fewer than two comparisons" in text
     assert "in 2 separate groups" in text
 
 

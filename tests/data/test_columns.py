@@ -7,18 +7,7 @@ import pyarrow as pa
 import pytest
 
 from plurank import Comparisons, DataError, ParameterError
-
-
-def read(data, **options):
-    return Comparisons.from_frame(pl.DataFrame(data), **options)
-
-
-def refusal(data, **options):
-    with pytest.raises(DataError) as caught:
-        read(data, **options)
-    assert type(caught.value) is DataError
-    return str(caught.value)
-
+from tests.data.refusals import refusal
 
 USERS = ["user", "user_id", "userId", "worker", "assessor", "voter", "judge", "annotator", "participant", "respondent"]
 

@@ -30,7 +30,7 @@ def test_counts_are_those_of_the_data(small):
 def test_users_with_fewer_than_two_comparisons_are_counted(small):
     assert small.diagnose().n_users_with_fewer_than_two == 1
     assert small.diagnose().problems[0] == (
-        "1 of 3 users have fewer than two comparisons: they cannot help to tell rankings apart."
+        "1 of 3 users made fewer than two comparisons: that does not help to tell rankings apart."
     )
 
 

@@ -40,8 +40,8 @@ class DataReport:
         found = []
         if self.n_users_with_fewer_than_two:
             found.append(
-                f"{self.n_users_with_fewer_than_two:,} of {count(self.n_users, 'user')} have fewer than two "
-                "comparisons: they cannot help to tell rankings apart."
+                f"{self.n_users_with_fewer_than_two:,} of {count(self.n_users, 'user')} made fewer than two "
+                "comparisons: that does not help to tell rankings apart."
             )
         if self.uncompared_items:
             found.append(f"{_list(self.uncompared_items)} never compared: any place in a ranking is a guess.")
