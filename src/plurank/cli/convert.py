@@ -9,8 +9,9 @@ import plurank
 from plurank.cli import options
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
-from plurank.cli.output import count, emit_json, label, out, progress
+from plurank.cli.output import emit_json, label, out, progress
 from plurank.exceptions import DataError
+from plurank.wording import count
 
 if TYPE_CHECKING:
     import polars as pl

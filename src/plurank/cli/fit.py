@@ -8,8 +8,9 @@ import typer
 import plurank
 from plurank.cli import options
 from plurank.cli.files import check_output, written
-from plurank.cli.output import count, emit_json, label, note, out, progress, warn
+from plurank.cli.output import emit_json, label, note, out, progress, warn
 from plurank.cli.tables import describe_model, details_table, facts, fit_facts, ranking_tables
+from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank import Comparisons, DataReport, TopicRanking

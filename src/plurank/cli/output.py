@@ -55,11 +55,6 @@ def label(value: Any) -> str:
     return "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in str(value))
 
 
-def count(n: int, noun: str) -> str:
-    """Show a number of things."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
 def percent(share: float) -> str:
     """Show a share as a whole percentage."""
     return f"{share:.0%}"

@@ -9,7 +9,8 @@ import plurank
 from plurank.cli import options
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
-from plurank.cli.output import count, emit_csv, emit_json, label, note, progress
+from plurank.cli.output import emit_csv, emit_json, label, note, progress
+from plurank.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ import typer
 
 import plurank
 from plurank.cli import options
-from plurank.cli.output import count, emit_json, label, out, percent, progress
+from plurank.cli.output import emit_json, label, out, percent, progress
 from plurank.cli.tables import (
     describe_model,
     details_table,
@@ -18,6 +18,7 @@ from plurank.cli.tables import (
     weight_bars,
 )
 from plurank.exceptions import DataError
+from plurank.wording import count
 
 if TYPE_CHECKING:
     from rich.table import Table

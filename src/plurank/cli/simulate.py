@@ -8,8 +8,9 @@ import typer
 import plurank
 from plurank.cli import options
 from plurank.cli.files import check_output, check_table, write_json, write_table
-from plurank.cli.output import count, emit_json, label, out, progress
+from plurank.cli.output import emit_json, label, out, progress
 from plurank.exceptions import ParameterError
+from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank import Simulation

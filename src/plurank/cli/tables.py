@@ -8,7 +8,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plurank.cli.output import count, label, percent
+from plurank.cli.output import label, percent
+from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank.models.base import RankingModel

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.rng import RandomState
+from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
@@ -217,8 +218,3 @@ def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: NDArray
         shown = ", ".join(f"{row}" for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
         plural = "row" if len(rows) == 1 else f"{len(rows):,} rows:"
         raise DataError(f"{plural} {shown}: {what}. {remedy}.")
-
-
-def count(n: int, noun: str) -> str:
-    """Say how many: "1 user", "2,000 users"."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -9,7 +9,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from plurank import kernels
-from plurank.data.comparisons import Comparisons, count
+from plurank.data.comparisons import Comparisons
+from plurank.wording import count
 
 
 @dataclass(frozen=True)

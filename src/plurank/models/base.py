@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
-from plurank.data.encoding import Labels, as_series, look_up, missing
+from plurank.data.encoding import Labels, as_series, look_up
+from plurank.data.rows import refuse_missing
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError
 from plurank.models.fields import COMMON, Field
@@ -57,11 +58,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
         items = [self._known_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
-        refuse_rows(
-            missing(as_series(users, "user")),
-            "user is missing (empty, null or NaN)",
-            "Fill it in or drop the row",
-        )
+        refuse_missing(as_series(users, "user"))
         return self._win_probabilities(*self._weights_of(look_up(users, self.users_, "user")), *items)
 
     def _known_items(self, side: Any, name: str) -> Codes:
