@@ -19,8 +19,11 @@ if TYPE_CHECKING:
         NotIdentifiableError,
         ParameterError,
         PlurankError,
+        SkippedWarning,
     )
     from plurank.models.files import load
+    from plurank.models.mixed_ranking import MixedRanking
+    from plurank.models.selection import Selection, select_rankings
     from plurank.models.topic_ranking import TopicRanking
 
 # imported on first use, so that `import plurank` is quick
@@ -29,10 +32,13 @@ _HOMES = {
     "ConvergenceWarning": "exceptions",
     "DataError": "exceptions",
     "DataReport": "data.diagnostics",
+    "MixedRanking": "models.mixed_ranking",
     "NotIdentifiableError": "exceptions",
     "ParameterError": "exceptions",
     "PlurankError": "exceptions",
+    "Selection": "models.selection",
     "Simulation": "data.synthetic",
+    "SkippedWarning": "exceptions",
     "TopicRanking": "models.topic_ranking",
     "accuracy": "evaluation.prediction",
     "align": "evaluation.alignment",
@@ -45,6 +51,7 @@ _HOMES = {
     "read_comparisons": "data.readers",
     "read_rankings": "data.formats",
     "read_ratings": "data.formats",
+    "select_rankings": "models.selection",
     "simulate": "data.synthetic",
 }
 
@@ -54,10 +61,13 @@ __all__ = [
     "ConvergenceWarning",
     "DataError",
     "DataReport",
+    "MixedRanking",
     "NotIdentifiableError",
     "ParameterError",
     "PlurankError",
+    "Selection",
     "Simulation",
+    "SkippedWarning",
     "TopicRanking",
     "accuracy",
     "align",
@@ -70,6 +80,7 @@ __all__ = [
     "read_comparisons",
     "read_rankings",
     "read_ratings",
+    "select_rankings",
     "simulate",
 ]
 

@@ -19,3 +19,7 @@ class NotIdentifiableError(PlurankError, ValueError):
 
 class ConvergenceWarning(UserWarning):
     """An iteration stopped early; the estimate is kept."""
+
+
+class SkippedWarning(UserWarning):
+    """Some of the data could not be used and was left out, as asked for."""

@@ -39,3 +39,12 @@ def uniforms_at(seed: int, start: int, count: int) -> NDArray[np.float64]:
     """Give draws number start, ..., start + count - 1 of the stream of this seed, each in [0, 1)."""
     bits = np.random.PCG64(seed)
     return np.random.Generator(bits.advance(start)).random(count)
+
+
+def uniforms_of(seed: int, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give each key a draw in [0, 1) that depends on the seed and the key alone, by mixing its bits (SplitMix64)."""
+    mixed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53

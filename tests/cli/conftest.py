@@ -6,6 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+import plurank
 from plurank.cli.app import app
 
 # as if typed in a shell of its own: Ctrl-C works even where the tests themselves run in the background
@@ -68,8 +69,36 @@ def votes(easy, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def few():
+    """A small simulated population, quick to fit: 2 rankings of 8 items."""
+    return plurank.simulate(150, 8, 2, 30, random_state=0, mean_weights=[0.6, 0.4])
+
+
+@pytest.fixture(scope="session")
+def few_votes(few, tmp_path_factory):
+    """A small file of comparisons."""
+    file = tmp_path_factory.mktemp("few") / "few.csv"
+    few.comparisons.to_frame().write_csv(file)
+    return file
+
+
+@pytest.fixture(scope="session")
+def mixed_model(few):
+    """A MixedRanking of the few."""
+    return plurank.MixedRanking(2, random_state=0).fit(few.comparisons)
+
+
+@pytest.fixture(scope="session")
+def mixed_file(mixed_model, tmp_path_factory):
+    """A file of a fitted MixedRanking."""
+    file = tmp_path_factory.mktemp("mixed") / "mixed.plurank"
+    mixed_model.save(file)
+    return file
+
+
+@pytest.fixture(scope="session")
 def model_file(easy_model, tmp_path_factory):
-    """A file of a fitted model."""
+    """A file of a fitted TopicRanking."""
     file = tmp_path_factory.mktemp("model") / "model.plurank"
     easy_model.save(file)
     return file

@@ -5,7 +5,7 @@ import pytest
 import plurank
 from plurank.cli import app, errors
 
-COMMANDS = ("demo", "fit", "show", "predict", "evaluate", "simulate", "convert")
+COMMANDS = ("demo", "fit", "select", "show", "predict", "evaluate", "update", "simulate", "convert")
 
 
 def fail_with(error):
@@ -26,7 +26,7 @@ def test_help_of_every_command_has_an_example(run, command):
     assert f"  plurank {command}" in run(command, "--help").stdout
 
 
-@pytest.mark.parametrize("command", ["fit", "show", "evaluate"])
+@pytest.mark.parametrize("command", ["fit", "select", "show", "evaluate", "update"])
 def test_help_says_which_columns_comparisons_have(run, command):
     assert "user, winner, loser" in run(command, "--help").stdout
 
@@ -103,6 +103,9 @@ def test_errors_speak_of_options_where_the_library_speaks_of_arguments():
     assert errors.explain(error) == ("Error: Name it with --column user=NAME --column winner=NAME.", 2)
     error = plurank.ParameterError("n_rankings must be positive. Try detection='whitened'.")
     assert errors.explain(error) == ("Error: --rankings must be positive. Try --detection whitened.", 2)
+    error = plurank.ParameterError("expected mixing='probability' and ensemble=1, with component='bradley-terry'.")
+    options = "--mixing probability and --ensemble 1, with --component bradley-terry."
+    assert errors.explain(error) == (f"Error: expected {options}", 2)
 
 
 def test_errors_leave_ids_alone():

@@ -20,6 +20,7 @@ def test_demo_says_that_its_people_are_made_up_and_what_to_do_next(run, story, m
     for camp in demo.CAMPS:
         assert camp in text
     assert "Ada 1" in text
+    assert "by the paper's method" in text
     assert "one ranking for everybody" in text
     assert "plurank fit votes.csv -k 3 -o model.plurank" in text.split("Now with your own file")[1]
 
@@ -28,7 +29,9 @@ def test_demo_comes_close_to_the_truth(run, story, monkeypatch):
     monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: story)
     found = json.loads(run("demo", "--json").stdout)
     assert found["simulated"] is True
+    assert found["model"] == "MixedRanking"
     assert found["ranking_error"] < 0.05
+    assert found["paper_ranking_error"] < 0.05
     # 3,200 held-out choices: two standard errors of an accuracy are below 0.02, the difference is about 0.15
     assert found["held_out"]["three_rankings"]["accuracy"] > found["held_out"]["one_ranking"]["accuracy"] + 0.05
 

@@ -14,6 +14,13 @@ def test_evaluate_gives_the_models_scores(run, votes, model_file, easy, easy_mod
     assert found["guessing"] == {"log_likelihood": pytest.approx(-0.6931, abs=1e-4), "accuracy": 0.5}
 
 
+def test_evaluate_reads_a_model_of_either_method(run, few_votes, mixed_file, few, mixed_model):
+    found = json.loads(run("evaluate", mixed_file, few_votes, "--json").stdout)
+    assert found["log_likelihood"] == pytest.approx(mixed_model.score(few.comparisons))
+    assert found["accuracy"] == pytest.approx(mixed_model.accuracy(few.comparisons))
+    assert f"{mixed_model.score(few.comparisons):.3f}" in run("evaluate", mixed_file, few_votes).stdout
+
+
 def test_evaluate_prints_scores_beside_guessing(run, votes, model_file, easy, easy_model):
     text = run("evaluate", model_file, votes).stdout
     assert f"{easy_model.score(easy.comparisons):.3f}" in text

@@ -1,15 +1,28 @@
 """plurank fit."""
 
 import json
+import warnings
 
 import pytest
 
 import plurank
 
+TOPIC = ("--method", "topic")
 
-def test_fit_saves_a_model_and_prints_its_rankings(run, votes, easy, tmp_path):
-    result = run("fit", votes, "-k", 3, "-o", tmp_path / "m.plurank")
+
+def test_fit_saves_a_mixed_ranking_and_prints_it(run, few_votes, few, tmp_path):
+    result = run("fit", few_votes, "-k", 2, "-o", tmp_path / "m.plurank")
     model = plurank.load(tmp_path / "m.plurank")
+    assert isinstance(model, plurank.MixedRanking)
+    assert plurank.ranking_error(model.rankings_, few.rankings) == pytest.approx(0, abs=1e-9)
+    for words in ("Ranking 1", "Ranking 2", "differ most", "on average", "bradley-terry", "m.plurank"):
+        assert words in result.stdout
+
+
+def test_fit_uses_the_papers_method_when_asked(run, votes, easy, tmp_path):
+    result = run("fit", votes, "-k", 3, "-o", tmp_path / "m.plurank", *TOPIC)
+    model = plurank.load(tmp_path / "m.plurank")
+    assert isinstance(model, plurank.TopicRanking)
     assert plurank.ranking_error(model.rankings_, easy.rankings) == pytest.approx(0, abs=1e-9)
     for word in ("Ranking 1", "Ranking 3", "Novel pair", "flip probability", "whitened", "m.plurank"):
         assert word in result.stdout
@@ -17,43 +30,37 @@ def test_fit_saves_a_model_and_prints_its_rankings(run, votes, easy, tmp_path):
     assert f"{better} over {worse}" in result.stdout
 
 
-def test_fit_speaks_of_the_first_runs_compiling_on_stderr_only(run, votes, tmp_path):
-    result = run("fit", votes, "-k", 3, "-o", tmp_path / "m.plurank")
+def test_fit_speaks_of_the_first_runs_compiling_on_stderr_only(run, few_votes, tmp_path):
+    result = run("fit", few_votes, "-k", 1, "-o", tmp_path / "m.plurank")
     assert "compiles" in result.stderr
     assert "compiles" not in result.stdout
 
 
-def test_fit_gives_the_same_answer_every_time_by_default(run, votes, tmp_path):
+def test_fit_gives_the_same_answer_every_time_by_default(run, few_votes, tmp_path):
     answers = []
     for name in ("a", "b"):
-        run("fit", votes, "-k", 2, "-o", tmp_path / name)
+        run("fit", few_votes, "-k", 2, "-o", tmp_path / name)
         answers.append(plurank.load(tmp_path / name).user_weights_)
     assert (answers[0] == answers[1]).all()
 
 
-def test_fit_prints_json_alone_on_stdout(run, votes, tmp_path):
-    found = json.loads(run("fit", votes, "-k", 3, "-o", tmp_path / "m.plurank", "--json").stdout)
+@pytest.mark.parametrize("method", ["mixed", "topic"])
+def test_fit_prints_json_alone_on_stdout(run, few_votes, tmp_path, method):
+    args = ("-k", 2, "-o", tmp_path / "m.plurank", "--method", method, "--json")
+    found = json.loads(run("fit", few_votes, *args).stdout)
     model = plurank.load(tmp_path / "m.plurank")
     assert found["output"] == str(tmp_path / "m.plurank")
-    assert found["data"]["n_users"] == found["n_users"] == 800
-    assert found["settings"]["n_rankings"] == 3
+    assert found["data"]["n_users"] == found["n_users"] == 150
+    assert found["settings"]["n_rankings"] == 2
     assert [ranking["items"] for ranking in found["rankings"]] == model.items_[model.rankings_].tolist()
     assert [ranking["mean_weight"] for ranking in found["rankings"]] == model.mean_weights_.tolist()
-    assert [tuple(ranking["novel_pair"]) for ranking in found["rankings"]] == model.novel_pairs_
+    if method == "topic":
+        assert [tuple(ranking["novel_pair"]) for ranking in found["rankings"]] == model.novel_pairs_
 
 
-def test_fit_hands_on_every_option(run, votes, tmp_path):
-    args = (
-        "--detection",
-        "projections",
-        "--projections",
-        77,
-        "--separation-tol",
-        0.02,
-        "--directions",
-        "sphere",
-    )
-    run("fit", votes, "-k", 2, "-o", tmp_path / "m", *args, "--seed", 5)
+def test_fit_hands_on_every_option_of_the_papers_method(run, votes, tmp_path):
+    args = ("--detection", "projections", "--projections", 77, "--separation-tol", 0.02, "--directions", "sphere")
+    run("fit", votes, "-k", 2, "-o", tmp_path / "m", *TOPIC, *args, "--seed", 5)
     settings = plurank.load(tmp_path / "m").get_params()
     assert settings["detection"] == "projections"
     assert settings["n_projections"] == 77
@@ -62,16 +69,106 @@ def test_fit_hands_on_every_option(run, votes, tmp_path):
     assert settings["random_state"] == 5
 
 
-def test_fit_says_that_projections_do_nothing_when_whitened(run, votes, tmp_path):
-    result = run("fit", votes, "-k", 2, "-o", tmp_path / "m", "--projections", 10)
-    assert "--projections has no effect" in result.stderr
+def test_fit_hands_on_every_option_of_the_mixed_method(run, few_votes, tmp_path):
+    args = ("--component", "bradley-terry", "--mixing", "utility", "--ensemble", 2, "--max-iter", 300)
+    result = run("fit", few_votes, "-k", 2, "-o", tmp_path / "m", *args, "--seed", 5)
+    settings = plurank.load(tmp_path / "m").get_params()
+    assert settings["component"] == "bradley-terry"
+    assert settings["mixing"] == "utility"
+    assert settings["ensemble"] == 2
+    assert settings["max_iter"] == 300
+    assert settings["random_state"] == 5
+    assert "averages of 2 fits" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--projections", 10), ("--separation-tol", 0.1), ("--directions", "sphere"), ("--directions", "gaussian")],
+)
+def test_fit_says_which_options_do_nothing_when_whitened(run, few_votes, tmp_path, option):
+    result = run("fit", few_votes, "-k", 2, "-o", tmp_path / "m", *TOPIC, *option)
+    assert f"{option[0]} has no effect with --detection whitened" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "args", "sentence"),
+    [
+        ("mixed", ("--detection", "whitened"), "--detection belongs to --method topic"),
+        ("mixed", ("--projections", 9, "--separation-tol", 0.1), "--projections, --separation-tol belong to"),
+        ("mixed", ("--directions", "gaussian"), "Say --method topic, or leave out --directions."),
+        ("topic", ("--mixing", "probability"), "--mixing belongs to --method mixed"),
+        ("topic", ("--component", "strict", "--ensemble", 1), "--component, --ensemble belong to --method mixed"),
+        ("topic", ("--max-iter", 3), "--max-iter belongs to --method mixed"),
+    ],
+)
+def test_fit_refuses_options_of_the_other_method(refuse, few_votes, tmp_path, method, args, sentence):
+    message = refuse("fit", few_votes, "-k", 2, "-o", tmp_path / "m", "--method", method, *args)
+    assert sentence in message
+
+
+@pytest.mark.parametrize("args", [("--mixing", "utility"), ("--ensemble", 2)])
+def test_fit_refuses_to_blend_orders_and_says_so_in_options(refuse, few_votes, tmp_path, args):
+    message = refuse("fit", few_votes, "-k", 2, "-o", tmp_path / "m", "--component", "mallows", *args)
+    assert "expected --mixing probability and --ensemble 1" in message
+
+
+def test_fit_says_how_to_go_on_when_it_stopped_early(run, few_votes, tmp_path, recwarn):
+    args = ("-k", 2, "-o", tmp_path / "m", "--max-iter", 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = run("fit", few_votes, *args)
+    assert "Try --max-iter" in result.stderr
+    assert "stopped after 1 round" in result.stdout
+    assert not recwarn.list
+
+
+def choose_two(monkeypatch):
+    """Let select_rankings try few numbers, quickly; gives what it was asked."""
+    asked = {}
+    select = plurank.select_rankings
+
+    def select_few(comparisons, **options):
+        asked.update(options)
+        return select(comparisons, [1, 2], **options)
+
+    monkeypatch.setattr(plurank, "select_rankings", select_few, raising=False)
+    return asked
+
+
+def test_fit_chooses_the_number_of_rankings_by_itself_and_says_so(run, few_votes, tmp_path, monkeypatch):
+    asked = choose_two(monkeypatch)
+    result = run("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", "--json")
+    found = json.loads(result.stdout)
+    assert tuple(asked["mixing"]) == ("probability", "utility")
+    assert found["settings"]["n_rankings"] == found["selection"]["n_rankings"] == 2
+    assert found["settings"]["mixing"] == found["selection"]["mixing"]
+    assert f"Chosen: {found['selection']['answer']}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "mixing"), [(("--mixing", "utility"), "utility"), (("--component", "strict"), ("probability",))]
+)
+def test_fit_chooses_among_what_was_asked_for(run, few_votes, tmp_path, monkeypatch, args, mixing):
+    asked = choose_two(monkeypatch)
+    run("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", *args)
+    assert asked["mixing"] == mixing
+    assert plurank.load(tmp_path / "m").get_params()[args[0].removeprefix("--")] == args[1]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "two", "2.5", ""])
+def test_fit_refuses_a_number_of_rankings_that_is_none(refuse, few_votes, tmp_path, number):
+    assert "a whole number of at least 1, or auto" in refuse("fit", few_votes, "-k", number, "-o", tmp_path / "m")
+
+
+def test_the_papers_method_does_not_choose_the_number_of_rankings(refuse, few_votes, tmp_path):
+    assert "-k auto needs --method mixed" in refuse("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", *TOPIC)
 
 
 def test_fit_says_in_words_when_the_diagonal_has_gaps(run, tmp_path):
     pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
     rows = [(u, *(pair if u % 2 else pair[::-1])) for u in range(40) for pair in pairs]  # no pair twice
     plurank.Comparisons.from_arrays(*zip(*rows, strict=True)).to_frame().write_csv(tmp_path / "once.csv")
-    args = ("-k", 2, "-o", tmp_path / "m", "--detection", "projections")
+    args = ("-k", 2, "-o", tmp_path / "m", *TOPIC, "--detection", "projections")
     text = " ".join(run("fit", tmp_path / "once.csv", *args).stdout.split())
     assert "diagonal of E has gaps in this data" in text
     assert "distance between whole rows" in text
@@ -114,12 +211,12 @@ def test_ids_with_commas_quotes_emoji_and_markup_survive(run, tmp_path):
     assert json.loads(run("show", tmp_path / "m.plurank", "--user", 'O"Brien, 👩‍👩‍👧 7', "--json").stdout)["weights"]
 
 
-def test_fit_survives_an_interrupt_after_saving_and_says_what_is_there(run, votes, tmp_path, monkeypatch):
+def test_fit_survives_an_interrupt_after_saving_and_says_what_is_there(run, few_votes, tmp_path, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("plurank.cli.fit._print", interrupt)
-    result = run("fit", votes, "-k", 2, "-o", tmp_path / "m.plurank", code=130)
+    result = run("fit", few_votes, "-k", 1, "-o", tmp_path / "m.plurank", code=130)
     assert "m.plurank had already been written" in result.stderr
     plurank.load(tmp_path / "m.plurank")
 
@@ -138,7 +235,6 @@ def test_fit_survives_an_interrupt_after_saving_and_says_what_is_there(run, vote
             "row 2: winner 'Q' is neither left ('x') nor right ('y')",
         ),
         (["user,item,rating", "a,x,5", "a,y,3"], "`plurank convert`"),
-        (["user,winner,loser", "a,x,y", "b,y,x"], "no user has two or more comparisons"),
     ],
 )
 def test_fit_refuses_bad_data_with_a_sentence(refuse, write, tmp_path, lines, sentence):
@@ -151,8 +247,10 @@ def test_fit_refuses_a_file_that_is_not_there(refuse, tmp_path):
     assert "there is no such file" in refuse("fit", tmp_path / "no.csv", "-k", 2, "-o", tmp_path / "m")
 
 
-def test_fit_refuses_more_rankings_than_the_data_can_tell_apart(refuse, votes, tmp_path):
-    assert "60 rankings were asked for" in refuse("fit", votes, "-k", 60, "-o", tmp_path / "m")
+def test_the_papers_method_refuses_what_it_cannot_tell_apart(refuse, write, votes, tmp_path):
+    assert "60 rankings were asked for" in refuse("fit", votes, "-k", 60, "-o", tmp_path / "m", *TOPIC)
+    once = write("votes.csv", "user,winner,loser", "a,x,y", "b,y,x")
+    assert "no user has two or more comparisons" in refuse("fit", once, "-k", 2, "-o", tmp_path / "m", *TOPIC)
 
 
 def test_fit_refuses_a_folder_that_is_not_there_before_it_reads(refuse, tmp_path):
@@ -170,14 +268,14 @@ def test_fit_refuses_a_column_option_it_cannot_read(refuse, votes, tmp_path, col
     assert "--column" in refuse("fit", votes, "-k", 2, "-o", tmp_path / "m", "--column", column)
 
 
-def test_fit_leaves_the_old_model_when_saving_fails(run, votes, tmp_path, monkeypatch):
+def test_fit_leaves_the_old_model_when_saving_fails(run, few_votes, tmp_path, monkeypatch):
     (tmp_path / "m").write_text("old")
 
     def fail(*args):
         raise PermissionError(13, "Permission denied", "m")
 
     monkeypatch.setattr("os.replace", fail)
-    assert "Error: m: Permission denied" in run("fit", votes, "-k", 2, "-o", tmp_path / "m", code=2).stderr
+    assert "Error: m: Permission denied" in run("fit", few_votes, "-k", 1, "-o", tmp_path / "m", code=2).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
     assert (tmp_path / "m").read_text() == "old"
 

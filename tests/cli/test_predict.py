@@ -23,6 +23,12 @@ def test_predict_prints_rows_as_json(run, write, model_file):
     assert all(0 <= row["probability"] <= 1 for row in rows)
 
 
+def test_predict_reads_a_model_of_either_method(run, write, mixed_file, mixed_model):
+    rows = json.loads(run("predict", mixed_file, write("pairs.csv", *PAIRS), "--json").stdout)
+    frame = pl.DataFrame({"user": [7, 8, -1], "left": [1, 3, 5], "right": [2, 4, 0]})
+    assert [row["probability"] for row in rows] == mixed_model.predict_proba(frame).tolist()
+
+
 def test_predict_writes_a_file_and_keeps_stdout_empty(run, write, model_file, tmp_path):
     pairs = write("pairs.csv", *PAIRS)
     printed = run("predict", model_file, pairs).stdout

@@ -15,7 +15,7 @@ from plurank.cli import errors, interrupts
 HEAVY = ("numba", "scipy", "sklearn", "polars", "numpy")
 
 
-@pytest.mark.parametrize("args", [["--help"], ["fit", "--help"], ["--version"]])
+@pytest.mark.parametrize("args", [["--help"], ["fit", "--help"], ["select", "--help"], ["--version"]])
 def test_help_imports_nothing_heavy(args):
     program = (
         "import sys, atexit; from plurank.cli import main; "
@@ -35,13 +35,20 @@ def test_a_mistake_exits_with_2_and_one_sentence(start, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a POSIX signal")
-def test_ctrl_c_during_a_fit_stops_with_130_and_leaves_no_file(start, tmp_path):
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [  # far more than the test has time for
+        (("--method", "topic", "--detection", "projections", "--projections", 40_000, "-k", 3), "Fitting"),
+        (("--method", "mixed", "-k", 60), "Fitting"),
+        (("-k", "auto"), "Trying"),
+    ],
+)
+def test_ctrl_c_during_a_fit_stops_with_130_and_leaves_no_file(start, tmp_path, options, first):
     data, model = tmp_path / "votes.parquet", tmp_path / "model.plurank"
     made = plurank.simulate(n_users=4000, n_items=20, n_rankings=3, comparisons_per_user=100, random_state=0)
     made.comparisons.to_frame().write_parquet(data)
-    # far more projections than the test has time for
-    process = start("fit", data, "-k", 3, "-o", model, "--detection", "projections", "--projections", 40_000)
-    while not process.stderr.readline().startswith("Fitting"):
+    process = start("fit", data, "-o", model, *options)
+    while not process.stderr.readline().startswith(first):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     output, complaint = process.communicate(timeout=60)
@@ -69,6 +76,23 @@ def test_ctrl_c_waits_while_a_kernel_hands_over_its_result():
             with pytest.raises(KeyboardInterrupt):
                 stay_busy(seconds=10)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_that_falls_into_a_finaliser_is_not_lost(capsys):
+    class Gone:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    hook, before = sys.unraisablehook, signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with interrupts.at_safe_moments():
+            Gone()  # and at once no more
+            with pytest.raises(KeyboardInterrupt):
+                stay_busy(seconds=10)
+        assert sys.unraisablehook is hook
+        assert capsys.readouterr().err == ""
     finally:
         signal.signal(signal.SIGINT, before)
 

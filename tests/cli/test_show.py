@@ -1,5 +1,6 @@
 """plurank show."""
 
+import copy
 import json
 
 import pytest
@@ -53,12 +54,87 @@ def test_show_gives_a_model_as_json(run, model_file, easy_model):
     assert counted == easy_model.intransitive_triples_.tolist()
 
 
-def test_show_fits_a_narrow_terminal(run, model_file, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
+def test_show_prints_a_topic_rankings_novel_pairs_and_flips(run, model_file, easy_model):
     text = run("show", model_file).stdout
-    assert max(len(line) for line in text.splitlines()) <= 40
-    for k in (1, 2, 3):
-        assert f"Ranking {k}" in text
+    better, worse = easy_model.novel_pairs_[0]
+    for words in (f"{better} over {worse}", "Intransitive triples", "flip probability", "whitened embedding"):
+        assert words in text
+
+
+def test_show_says_where_the_rankings_differ_most(run, mixed_file, mixed_model):
+    found = json.loads(run("show", mixed_file, "--json").stdout)["most_divided"]
+    places = [[order.tolist().index(entry["item"]) + 1 for order in mixed_model.rankings_] for entry in found]
+    assert [entry["places"] for entry in found] == places
+    apart = [max(row) - min(row) for row in places]
+    assert apart == sorted(apart, reverse=True)
+    lines = run("show", mixed_file).stdout.split("Where they differ most")[1].splitlines()
+    assert [str(found[0]["item"]), *map(str, places[0])] in [line.split() for line in lines]
+
+
+def test_show_gives_a_mixed_ranking_as_json(run, mixed_file, mixed_model):
+    found = json.loads(run("show", mixed_file, "--json").stdout)
+    assert found["model"] == "MixedRanking"
+    assert found["concentration"] == mixed_model.concentration_
+    assert found["interval_level"] == 0.9
+    for k, ranking in enumerate(found["rankings"]):
+        board = mixed_model.leaderboard(k + 1)
+        assert ranking["items"] == board["item"].to_list()
+        for name in ("score", "lower", "upper"):
+            assert ranking[name] == board[name].to_list()
+        assert ranking["mean_weight"] == mixed_model.mean_weights_[k]
+
+
+def test_show_prints_the_places_an_item_may_have(run, tmp_path):
+    made = plurank.simulate(10, 6, 1, 4, random_state=0, items=list("abcdef"))
+    model = plurank.MixedRanking(1, random_state=0).fit(made.comparisons)
+    model.save(tmp_path / "m.plurank")
+    best = model.leaderboard().row(0, named=True)
+    assert best["upper"] > best["lower"], "so few comparisons leave no doubt?"
+    text = run("show", tmp_path / "m.plurank").stdout
+    assert f"1   {best['item']}  {best['lower']}-{best['upper']}" in text
+    assert "90% probability" in text
+    assert "one ranking for everybody" in text
+    assert "differ most" not in text
+
+
+@pytest.mark.parametrize(
+    ("concentration", "mixing", "words"),
+    [
+        (0.1, "probability", "follows one ranking only"),
+        (1.0, "probability", "one main ranking"),
+        (5.0, "utility", "People mix the rankings"),
+        (500.0, "probability", "People are much alike"),
+        (500.0, "utility", "Nobody follows one ranking alone"),
+    ],
+)
+def test_show_says_in_words_how_much_people_mix(run, mixed_model, tmp_path, concentration, mixing, words):
+    model = copy.copy(mixed_model)
+    model.concentration_, model.mixing = concentration, mixing
+    model.save(tmp_path / "m.plurank")
+    assert words in " ".join(run("show", tmp_path / "m.plurank").stdout.split())
+    assert words in json.loads(run("show", tmp_path / "m.plurank", "--json").stdout)["concentration_in_words"]
+
+
+@pytest.mark.parametrize("component", ["mallows", "strict"])
+def test_show_reads_models_of_orders_too(run, few, tmp_path, component):
+    model = plurank.MixedRanking(2, component, random_state=0).fit(few.comparisons)
+    model.save(tmp_path / "m.plurank")
+    assert f"({component})" in run("show", tmp_path / "m.plurank").stdout
+    found = json.loads(run("show", tmp_path / "m.plurank", "--json").stdout)
+    if component == "strict":
+        assert found["flip_probability"] == model.flip_probability_
+    else:
+        assert [ranking["dispersion"] for ranking in found["rankings"]] == model.dispersion_.tolist()
+
+
+@pytest.mark.parametrize("width", [40, 50])
+def test_show_fits_a_narrow_terminal(run, model_file, mixed_file, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for file, n_rankings in ((model_file, 3), (mixed_file, 2)):
+        text = run("show", file).stdout
+        assert max(len(line) for line in text.splitlines()) <= width
+        for k in range(1, n_rankings + 1):
+            assert f"Ranking {k}" in text
 
 
 def test_show_prints_one_users_weights_and_favourites(run, model_file, easy_model):
@@ -73,6 +149,16 @@ def test_show_gives_one_user_as_json(run, model_file, easy_model):
     found = json.loads(run("show", model_file, "--user", 7, "--top", 3, "--json").stdout)
     assert found["weights"] == easy_model.user_weights_[7].tolist()
     assert [row["item"] for row in found["items"]] == easy_model.rank(7)["item"].to_list()[:3]
+
+
+def test_show_gives_one_users_intervals_where_the_model_has_them(run, mixed_file, mixed_model):
+    found = json.loads(run("show", mixed_file, "--user", 7, "--top", 3, "--json").stdout)
+    assert found["items"] == mixed_model.rank(7).head(3).to_dicts()
+    assert found["weight_intervals"] == [list(row) for row in mixed_model.weight_intervals(7)["lower", "upper"].rows()]
+    text = run("show", mixed_file, "--user", 7).stdout
+    lower, upper = found["weight_intervals"][0]
+    assert f"{lower:.0%} to {upper:.0%}" in text
+    assert f"{found['items'][0]['lower']} and {found['items'][0]['upper']}" in text
 
 
 def test_show_refuses_a_user_the_model_does_not_know(refuse, model_file):

@@ -141,11 +141,11 @@ def test_a_test_size_that_is_no_share_is_refused(small, test_size):
     assert str(caught.value) == f"test_size must lie between 0 and 1, got {test_size!r}."
 
 
-@pytest.mark.parametrize("by", ["item", None, ["user"]])
+@pytest.mark.parametrize("by", ["items", None, ["user"]])
 def test_an_unknown_way_to_split_is_refused(small, by):
     with pytest.raises(ParameterError) as caught:
         small.split(by=by)
-    assert str(caught.value) == f"by must be 'comparison' or 'user', got {by!r}."
+    assert str(caught.value) == f"by must be 'comparison' or 'item' or 'user', got {by!r}."
 
 
 def test_a_split_with_an_empty_side_is_refused():
@@ -153,5 +153,5 @@ def test_a_split_with_an_empty_side_is_refused():
     with pytest.raises(DataError) as caught:
         one.split(by="user")
     assert str(caught.value) == (
-        "cannot hold out 0.2 of 1 users: one side would be empty. Use more data or another test_size."
+        "cannot hold out 0.2 of 1 user by user: one side would be empty. Use more data or another test_size."
     )

@@ -77,7 +77,8 @@ def successive_projection(points: Floats, n: int) -> NDArray[np.int64]:
     for k in range(n):
         lengths = np.einsum("wk,wk->w", residual, residual)
         rows[k] = np.argmax(lengths)
-        axis = residual[rows[k]] / np.sqrt(lengths[rows[k]])
+        # where fewer than n points differ nothing is left, and the first point is taken again
+        axis = residual[rows[k]] / np.sqrt(max(lengths[rows[k]], 1e-300))
         residual -= np.outer(residual @ axis, axis)
     return rows
 

@@ -15,10 +15,12 @@ from plurank.cli.demo import demo
 from plurank.cli.evaluate import evaluate
 from plurank.cli.fit import fit
 from plurank.cli.predict import predict
+from plurank.cli.select import select
 from plurank.cli.show import show
 from plurank.cli.simulate import simulate
+from plurank.cli.update import update
 
-COMMANDS = (demo, fit, show, predict, evaluate, simulate, convert)
+COMMANDS = (demo, fit, select, show, predict, evaluate, update, simulate, convert)
 
 
 class CarefulGroup(TyperGroup):
@@ -70,6 +72,7 @@ def describe(
     \b
       plurank demo                                  see it work, on made-up people
       plurank show votes.csv                        is my file all right?
+      plurank select votes.csv                      how many rankings are there?
       plurank fit votes.csv -k 3 -o model.plurank   find three rankings
       plurank show model.plurank                    read them
       plurank predict model.plurank pairs.csv       who will prefer what?

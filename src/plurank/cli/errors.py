@@ -17,7 +17,7 @@ import typer
 from plurank.cli import files
 from plurank.cli.interrupts import was_interrupted
 from plurank.cli.output import warn
-from plurank.exceptions import DataError, PlurankError
+from plurank.exceptions import ConvergenceWarning, DataError, PlurankError
 
 USER, OURS, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
 OUR_FAULT = (
@@ -29,6 +29,7 @@ WORDS = {
     "n_rankings": "--rankings", "n_projections": "--projections", "separation_tol": "--separation-tol",
     "random_state": "--seed", "n_users": "--users", "n_items": "--items",
     "comparisons_per_user": "--per-user", "pairs_per_rating": "--pairs-per-rating", "columns=": "--column",
+    "max_iter=": "--max-iter", "candidates": "--candidates",
 }  # fmt: skip
 
 
@@ -57,7 +58,7 @@ def explain(error: BaseException) -> tuple[str, int]:
     if was_interrupted(error):
         return _describe_stop(), INTERRUPTED
     if isinstance(error, PlurankError):
-        return f"Error: {_in_options(error)}", USER
+        return f"Error: {_in_options(str(error), has_ids=isinstance(error, DataError))}", USER
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return f"Error: {place}{error.strerror or error}.", USER
@@ -72,12 +73,13 @@ def _describe_stop() -> str:
     return f"\nStopped; {done} had already been written." if done else "\nStopped; nothing was written."
 
 
-def _in_options(error: PlurankError) -> str:
+def _in_options(text: str, *, has_ids: bool) -> str:
     """Say ``--column user=NAME`` where the library says ``columns={'user': ...}``, and the like."""
-    text = re.sub(r"columns=\{([^{}]*)\}", lambda found: _as_options(found[1]), str(error))
-    text = re.sub(r"\b(detection|ties)='(\w+)'", r"--\1 \2", text)
-    if isinstance(error, DataError):
-        return text  # may quote ids, which must stay as they are
+    text = re.sub(r"columns=\{([^{}]*)\}", lambda found: _as_options(found[1]), text)
+    text = re.sub(r"\b(detection|ties|component|mixing)='([\w-]+)'", r"--\1 \2", text)
+    text = re.sub(r"\bensemble=(\d+)", r"--ensemble \1", text)
+    if has_ids:
+        return text  # ids must stay as they are
     for word, option in WORDS.items():
         text = re.sub(rf"(?<![\w-]){word}(?!\w)", option, text)
     return text
@@ -108,5 +110,5 @@ def show_warning(
     line: str | None = None,
 ) -> None:  # fmt: skip
     """Show Python's warnings as sentences, as ``warnings.showwarning`` expects."""
-    del category, filename, lineno, file, line
-    warn(str(message))
+    del filename, lineno, file, line
+    warn(_in_options(str(message), has_ids=not issubclass(category, ConvergenceWarning)))

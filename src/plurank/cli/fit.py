@@ -1,44 +1,88 @@
 """``plurank fit``: comparisons in, a model file out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 import plurank
 from plurank.cli import options
 from plurank.cli.files import check_output, written
+from plurank.cli.inputs import read
 from plurank.cli.output import emit_json, label, note, out, progress, warn
-from plurank.cli.tables import describe_model, details_table, facts, fit_facts, ranking_tables
+from plurank.cli.portraits import describe_model, print_model
+from plurank.cli.select import MIXINGS, describe_selection
+from plurank.exceptions import ParameterError
 from plurank.wording import count
 
 if TYPE_CHECKING:
-    from plurank import Comparisons, DataReport, TopicRanking
+    from plurank import Comparisons, Selection
+    from plurank.models.base import RankingModel
 
 TOP = 10
+AUTO = "auto"
+# the options of each method, by the names of the model's parameters
+OPTIONS = {
+    "mixed": {"component": "--component", "mixing": "--mixing", "ensemble": "--ensemble", "max_iter": "--max-iter"},
+    "topic": {
+        "detection": "--detection",
+        "n_projections": "--projections",
+        "separation_tol": "--separation-tol",
+        "directions": "--directions",
+    },
+}
 
 
 def fit(
     data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: .csv, .tsv, .parquet or .jsonl.")],
     rankings: Annotated[
-        int, typer.Option("--rankings", "-k", metavar="K", min=1, help="How many rankings to look for.")
+        str,
+        typer.Option("--rankings", "-k", metavar="K", help="How many rankings to look for, or auto: try 1 to 10."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to save the model.")],
+    method: Annotated[
+        Literal["mixed", "topic"],
+        typer.Option(help="mixed fits rankings and weights by likelihood; topic is the paper's method."),
+    ] = "mixed",
+    component: Annotated[
+        Literal["bradley-terry", "mallows", "strict"] | None,
+        typer.Option(help="What a ranking is: scores, or one of two kinds of orders.", show_default="bradley-terry"),
+    ] = None,
+    mixing: Annotated[
+        Literal["probability", "utility"] | None,
+        typer.Option(
+            help="Is each comparison made by one of a person's rankings, or by a blend of their scores?",
+            show_default="probability",
+        ),
+    ] = None,
+    ensemble: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many fits predictions average over.", show_default="1"),
+    ] = None,
+    max_iter: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The most passes of a fit.", show_default="200")
+    ] = None,
     detection: Annotated[
-        Literal["whitened", "projections"],
-        typer.Option(help="How to find the pairs that tell rankings apart; projections is the paper's way."),
-    ] = "whitened",
+        Literal["whitened", "projections"] | None,
+        typer.Option(
+            help="With --method topic: how to find the pairs that tell rankings apart; projections is the paper's way.",
+            show_default="whitened",
+        ),
+    ] = None,
     projections: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="With --detection projections: how many.", show_default="150 a ranking"),
     ] = None,
     separation_tol: Annotated[
-        float, typer.Option(metavar="X", help="With --detection projections: how different two pairs must be.")
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            metavar="X", help="With --detection projections: how different two pairs must be.", show_default="0.01"
+        ),
+    ] = None,
     directions: Annotated[
-        Literal["gaussian", "sphere"],
-        typer.Option(help="With --detection projections: how directions are drawn."),
-    ] = "gaussian",
+        Literal["gaussian", "sphere"] | None,
+        typer.Option(help="With --detection projections: how directions are drawn.", show_default="gaussian"),
+    ] = None,
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
@@ -47,11 +91,13 @@ def fit(
     """Find the rankings a population shares.
 
     Reads comparisons, finds K rankings and how much each person follows each, prints the rankings, and saves
-    a model.
+    a model. How many rankings? See `plurank select`.
 
     \b
     Examples:
       plurank fit votes.csv -k 3 -o model.plurank
+      plurank fit votes.csv -k auto -o model.plurank
+      plurank fit votes.csv -k 3 -o paper.plurank --method topic
       plurank fit arena.parquet -k 5 -o arena.plurank --column user=person
 
     \b
@@ -69,46 +115,78 @@ def fit(
 
     Ratings or whole rankings? Turn them into comparisons with `plurank convert`.
     """
+    given: dict[str, Any] = {
+        "component": component, "mixing": mixing, "ensemble": ensemble, "max_iter": max_iter,
+        "detection": detection, "n_projections": projections, "separation_tol": separation_tol,
+        "directions": directions,
+    }  # fmt: skip
+    settings = {name: value for name, value in given.items() if value is not None}
+    n_rankings = _parse_rankings(rankings, method)
+    _refuse_foreign(method, settings)
     target = check_output(output, data)
     comparisons, report = read(data, column, ties)
-    model = plurank.TopicRanking(
-        rankings, detection, n_projections=projections, separation_tol=separation_tol, directions=directions,
-        random_state=seed,
-    )  # fmt: skip
-    _note_unused(detection, projections)
-    with progress(f"fitting {count(rankings, 'ranking')}", announce=True) as on_progress:
+    _note_unused(method, settings)
+    selection = None
+    if n_rankings is None:
+        selection = _select(comparisons, settings, seed)
+        n_rankings, settings["mixing"] = selection.n_rankings, selection.mixing
+    make = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
+    model = make(n_rankings, random_state=seed, **settings)
+    with progress(f"fitting {count(model.n_rankings, 'ranking')}", announce=True) as on_progress:
         model.fit(comparisons, on_progress=on_progress)
     model.save(target)
     written.append(target)
     if as_json:
-        emit_json({"output": str(output), "data": report.to_dict(), **describe_model(model)})
+        selected = {} if selection is None else {"selection": describe_selection(selection)}
+        emit_json({"output": str(output), "data": report.to_dict(), **selected, **describe_model(model)})
     else:
         _print(model, output)
 
 
-def _note_unused(detection: str, projections: int | None) -> None:
-    if detection == "whitened" and projections is not None:
-        warn("--projections has no effect with --detection whitened.")
+def _parse_rankings(text: str, method: str) -> int | None:
+    """Read how many rankings; None leaves it to the data."""
+    if text.strip().lower() == AUTO:
+        if method == "topic":
+            raise ParameterError("-k auto needs --method mixed. Say how many rankings, as in -k 3.")
+        return None
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise ParameterError(f"--rankings takes a whole number of at least 1, or {AUTO}; got {text!r}.")
+    return int(text)
 
 
-def read(file: Path, column: list[str] | None, ties: Literal["half", "drop"]) -> tuple["Comparisons", "DataReport"]:
-    """Read comparisons, and say what in them will make trouble."""
-    columns = options.parse_columns(column)
-    with progress(f"reading {file.name}"):
-        comparisons = plurank.read_comparisons(file, columns=columns, ties=ties)
-        report = comparisons.diagnose()
-    n_users, n_items = count(report.n_users, "user"), count(report.n_items, "item")
-    note(f"{file.name}: {n_users}, {n_items}, {count(report.n_comparisons, 'comparison')}.")
-    for problem in report.problems:
-        warn(problem)
-    return comparisons, report
+def _refuse_foreign(method: str, settings: dict[str, Any]) -> None:
+    """Refuse options that belong to the other method: whoever gave one expects that method."""
+    other = "topic" if method == "mixed" else "mixed"
+    foreign = [option for name, option in OPTIONS[other].items() if name in settings]
+    if foreign:
+        verb = "belongs" if len(foreign) == 1 else "belong"
+        raise ParameterError(
+            f"{', '.join(foreign)} {verb} to --method {other}, and this is --method {method}. "
+            f"Say --method {other}, or leave out {', '.join(foreign)}."
+        )
 
 
-def _print(model: "TopicRanking", output: Path) -> None:
-    console, described = out(), describe_model(model)
-    console.print(ranking_tables(console, described["rankings"], TOP))
-    if model.rankings_.shape[1] > TOP:
-        console.print(f"The best {TOP} of {len(model.items_):,} items each; the share is how much people follow it.\n")
-    console.print(details_table(described["rankings"]))
-    console.print(facts(fit_facts(described)))
+def _note_unused(method: str, settings: dict[str, Any]) -> None:
+    if method == "topic" and settings.get("detection", "whitened") == "whitened":
+        for name, option in OPTIONS["topic"].items():
+            if name in settings and name != "detection":
+                warn(f"{option} has no effect with --detection whitened.")
+
+
+def _select(comparisons: "Comparisons", settings: dict[str, Any], seed: int) -> "Selection":
+    """Choose how many rankings, and how they mix where that was not said."""
+    component = settings.get("component", "bradley-terry")
+    ways = MIXINGS if component == "bradley-terry" else MIXINGS[:1]
+    with progress("trying numbers of rankings", announce=True) as on_progress:
+        selection = plurank.select_rankings(
+            comparisons, mixing=settings.get("mixing", ways), random_state=seed, on_progress=on_progress,
+            component=component,
+        )  # fmt: skip
+    note(f"Chosen: {selection.answer}")
+    return selection
+
+
+def _print(model: "RankingModel", output: Path) -> None:
+    console = out()
+    print_model(console, describe_model(model), TOP)
     console.print(f"\nSaved as {label(output)}. See more with: plurank show {label(output)}", soft_wrap=True)

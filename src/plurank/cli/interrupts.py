@@ -2,10 +2,12 @@
 
 A compiled kernel calls back into Python to hand over its result. Ctrl-C raises KeyboardInterrupt wherever
 Python happens to be, and the kernel does not pass on an exception raised in that call: Python then fails with
-a SystemError, or crashes. So an interrupt that falls into such a call tries again a little later.
+a SystemError, or crashes. So an interrupt that falls into such a call tries again a little later. So does one
+that falls into a finaliser or another place whose exceptions Python ignores: else it would be lost.
 """
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,20 +24,34 @@ def at_safe_moments() -> Iterator[None]:
     if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
+    show_ignored = sys.unraisablehook
+
+    def watch_ignored(ignored: "sys.UnraisableHookArgs") -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt):
+            _retry(signal.SIGINT)
+        else:
+            show_ignored(ignored)
+
     signal.signal(signal.SIGINT, _interrupt)
+    sys.unraisablehook = watch_ignored
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = show_ignored
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     if _is_handing_over(frame):
-        retry = threading.Timer(RETRY_SECONDS, signal.raise_signal, [number])
-        retry.daemon = True
-        retry.start()
+        _retry(number)
         return
     raise KeyboardInterrupt
+
+
+def _retry(number: int) -> None:
+    timer = threading.Timer(RETRY_SECONDS, signal.raise_signal, [number])
+    timer.daemon = True
+    timer.start()
 
 
 def _is_handing_over(frame: FrameType | None) -> bool:

@@ -7,22 +7,12 @@ import typer
 
 import plurank
 from plurank.cli import options
-from plurank.cli.output import emit_json, label, out, percent, progress
-from plurank.cli.tables import (
-    describe_model,
-    details_table,
-    facts,
-    fit_facts,
-    plain_table,
-    ranking_tables,
-    weight_bars,
-)
+from plurank.cli.output import emit_json, out, progress
+from plurank.cli.portraits import describe_model, describe_user, print_model, print_user
+from plurank.cli.tables import facts
 from plurank.exceptions import DataError
-from plurank.wording import count
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from plurank import DataReport
     from plurank.models.base import RankingModel
 
@@ -40,8 +30,8 @@ def show(
 ) -> None:
     """Look into a data file or a model.
 
-    Of a data file it tells how much there is and what will make trouble; of a model, the rankings and how it
-    was fitted; with --user, what one person likes.
+    Of a data file it tells how much there is and what will make trouble; of a model, the rankings, where they
+    differ most and how people mix them; with --user, what one person likes.
 
     \b
     Examples:
@@ -103,48 +93,21 @@ def _print_report(report: "DataReport") -> None:
     for problem in report.problems:
         console.print(f"! {problem}", style="yellow")
     if not report.problems:
-        console.print("No problems found. Next: plurank fit FILE -k 3 -o model.plurank", style="green")
+        console.print("No problems found.", style="green")
+        console.print("Next: plurank select FILE, or right away: plurank fit FILE -k 3 -o model.plurank")
 
 
 def _show_model(model: "RankingModel", top: int, *, as_json: bool) -> None:
     described = describe_model(model)
     if as_json:
         emit_json(described)
-        return
-    console = out()
-    console.print(ranking_tables(console, described["rankings"], top))
-    console.print(details_table(described["rankings"]))
-    console.print(facts(fit_facts(described)))
+    else:
+        print_model(out(), described, top)
 
 
 def _show_user(model: "RankingModel", user: str, top: int, *, as_json: bool) -> None:
-    weights, ranked = _weights_of(model, user), model.rank(user).head(top).rows()
+    described = describe_user(model, user, top)
     if as_json:
-        best = [{"item": item, "score": score, "rank": rank} for item, score, rank in ranked]
-        emit_json({"user": user, "weights": weights, "items": best})
-        return
-    console = out()
-    console.print(f"{label(user)} follows")
-    console.print(weight_bars(weights))
-    console.print(f"\nand likes best, of {count(len(model.items_), 'item')}:")
-    console.print(_favourites(ranked))
-
-
-def _weights_of(model: "RankingModel", user: str) -> list[float]:
-    from plurank.data.encoding import look_up
-
-    code = int(look_up([user], model.users_, "user")[0])
-    if code < 0:
-        some = ", ".join(repr(known) for known in model.users_[:3].tolist())
-        raise DataError(f"the model does not know user {user!r}. It knows {len(model.users_):,}, such as {some}.")
-    weights: list[float] = model.user_weights_[code].tolist()
-    return weights
-
-
-def _favourites(ranked: list[tuple[Any, ...]]) -> "Table":
-    table = plain_table("")
-    table.add_column("Item", overflow="fold")
-    table.add_column("Preferred to another item", justify="right")
-    for item, score, rank in ranked:
-        table.add_row(str(rank), label(item), percent(score))
-    return table
+        emit_json(described)
+    else:
+        print_user(out(), described)

@@ -1,6 +1,7 @@
-"""Fitted models as plain values for JSON, and as tables for people."""
+"""Plain values as tables for people."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -9,74 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from plurank.cli.output import label, percent
-from plurank.wording import count
-
-if TYPE_CHECKING:
-    from plurank.models.base import RankingModel
 
 LABEL_WIDTH = 26  # longer ids end in an ellipsis
-SEPARATION = {
-    "whitened": "Pairs were told apart in a whitened embedding of the comparisons.",
-    "entries": "Pairs were told apart by single entries of E, as in the paper.",
-    "rows": (
-        "The diagonal of E has gaps in this data (of some pairs nobody gave the same answer twice), so the "
-        "distance between whole rows of E was used instead of single entries."
-    ),
-}
-
-
-def describe_model(model: "RankingModel") -> dict[str, Any]:
-    """Give what a model says about the population in plain Python values; rankings are counted from 1."""
-    fitted = {
-        name: _plain(getattr(model, f"{name}_"))
-        for name in ("concentration", "flip_probability", "separation_statistic", "n_iter", "converged")
-        if hasattr(model, f"{name}_")
-    }
-    return {
-        "model": type(model).__name__,
-        "settings": {name: _plain(value) for name, value in model.get_params().items()},
-        "n_users": len(model.users_),
-        "n_items": len(model.items_),
-        **fitted,
-        "rankings": _describe_rankings(model),
-    }
-
-
-def _describe_rankings(model: "RankingModel") -> list[dict[str, Any]]:
-    rankings: list[dict[str, Any]] = [
-        {"ranking": k, "mean_weight": float(weight), "items": model.items_[order].tolist()}
-        for k, (order, weight) in enumerate(zip(model.rankings_, model.mean_weights_, strict=True), start=1)
-    ]
-    for name, attribute in (
-        ("novel_pair", "novel_pairs_"),
-        ("solid_angle", "solid_angles_"),
-        ("intransitive_triples", "intransitive_triples_"),
-    ):
-        for ranking, value in zip(rankings, getattr(model, attribute, []), strict=False):
-            ranking[name] = list(value) if isinstance(value, tuple) else _plain(value)
-    return rankings
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
-
-
-def ranking_tables(console: Console, rankings: list[dict[str, Any]], top: int, names: list[str] | None = None) -> Group:
-    """Show rankings side by side, best item first, in as many tables as the terminal's width asks for."""
-    shown = [[label(item) for item in ranking["items"][:top]] for ranking in rankings]
-    width = min(LABEL_WIDTH, max(len("Ranking 10"), *(cell_len(item) for items in shown for item in items)))
-    per_table = max(1, (console.width - 6) // (width + 3))
-    names = names or [f"Ranking {ranking['ranking']}" for ranking in rankings]
-    tables: list[RenderableType] = []
-    for begin in range(0, len(rankings), per_table):
-        some = range(begin, min(begin + per_table, len(rankings)))
-        table = plain_table("")
-        for k in some:
-            table.add_column(f"{names[k]}\n{percent(rankings[k]['mean_weight'])}", no_wrap=True, max_width=width)
-        for place in range(len(shown[begin])):
-            table.add_row(str(place + 1), *(shown[k][place] for k in some))
-        tables.append(table)
-    return Group(*tables)
+PLACE_WIDTH = len("Ranking 10")
 
 
 def plain_table(first: str = "", *others: str) -> Table:
@@ -96,7 +32,64 @@ def facts(rows: list[tuple[str, str]]) -> Table:
     return grid
 
 
-def details_table(rankings: list[dict[str, Any]]) -> Table:
+def ranking_tables(console: Console, rankings: list[dict[str, Any]], top: int, names: list[str] | None = None) -> Group:
+    """Show rankings side by side, best item first, in as many tables as the terminal's width asks for.
+
+    Where it is not certain, the interval of an item's place stands beside it.
+    """
+    columns = [_items_with_places(ranking, top) for ranking in rankings]
+    width = max(PLACE_WIDTH, *(cell.cell_len for column in columns for cell in column))
+    names = names or [f"Ranking {ranking['ranking']}" for ranking in rankings]
+    tables: list[RenderableType] = []
+    for some in _pieces(len(rankings), (console.width - 6) // (width + 3)):
+        table = plain_table("")
+        for k in some:
+            table.add_column(f"{names[k]}\n{percent(rankings[k]['mean_weight'])}", no_wrap=True, max_width=width)
+        for place, cells in enumerate(zip(*(columns[k] for k in some), strict=True), start=1):
+            table.add_row(str(place), *cells)
+        tables.append(table)
+    return Group(*tables)
+
+
+def _items_with_places(ranking: dict[str, Any], top: int) -> list[Text]:
+    """Give the best items of a ranking, and to the right of them the intervals of their places."""
+    items = [Text(label(item)) for item in ranking["items"][:top]]
+    lower, upper = ranking.get("lower", [])[:top], ranking.get("upper", [])[:top]
+    places = [interval(low, high) for low, high in zip(lower, upper, strict=True)]
+    width = min(LABEL_WIDTH, max(item.cell_len for item in items))
+    for item in items:
+        item.truncate(width, overflow="ellipsis", pad=any(places))
+    if not any(places):
+        return items
+    room = max(len(place) for place in places)
+    return [Text.assemble(item, "  ", (f"{place:<{room}}", "dim")) for item, place in zip(items, places, strict=True)]
+
+
+def interval(lower: int, upper: int) -> str:
+    """Show an interval of places, and nothing where there is only one."""
+    return f"{lower}-{upper}" if upper > lower else ""
+
+
+def _pieces(n: int, size: int) -> Iterator[range]:
+    """Cut 0 to n - 1 into pieces of at most a size, and of at least 1."""
+    size = max(1, size)
+    return (range(begin, min(begin + size, n)) for begin in range(0, n, size))
+
+
+def divided_tables(console: Console, divided: list[dict[str, Any]]) -> Group:
+    """Show the places of some items in every ranking, in as many tables as the terminal's width asks for."""
+    width = min(LABEL_WIDTH, max(len("Item"), *(cell_len(label(entry["item"])) for entry in divided)))
+    tables: list[RenderableType] = []
+    for some in _pieces(len(divided[0]["places"]), (console.width - width - 2) // (PLACE_WIDTH + 3)):
+        table = plain_table("Item", *(f"Ranking {k + 1}" for k in some))
+        table.columns[0].no_wrap, table.columns[0].max_width = True, width
+        for entry in divided:
+            table.add_row(label(entry["item"]), *(f"{entry['places'][k]:,}" for k in some))
+        tables.append(table)
+    return Group(*tables)
+
+
+def novel_pairs_table(rankings: list[dict[str, Any]]) -> Table:
     """Show what sets every ranking apart: its novel pair, and how far from an order the pairs were."""
     table = plain_table("Ranking")
     table.add_column("Novel pair: only this ranking agrees", overflow="fold")
@@ -107,35 +100,31 @@ def details_table(rankings: list[dict[str, Any]]) -> Table:
     return table
 
 
+def favourites_table(items: list[dict[str, Any]]) -> Table:
+    """Show one person's best items, with the intervals of their places where the model has them."""
+    table = plain_table("")
+    table.add_column("Item", overflow="fold")
+    table.add_column("Preferred to another item", justify="right")
+    has_places = all("lower" in item for item in items)
+    if has_places:
+        table.add_column("Place between", justify="right")
+    for item in items:
+        places = [f"{item['lower']} and {item['upper']}"] if has_places else []
+        table.add_row(str(item["rank"]), label(item["item"]), percent(item["score"]), *places)
+    return table
+
+
 def bar(share: float, width: int = 20) -> Text:
     """Draw a share of 1 as a bar."""
     full = round(share * width)
     return Text.assemble(("█" * full, "cyan"), ("·" * (width - full), "dim"))
 
 
-def weight_bars(weights: list[float], truth: list[float] | None = None, names: list[str] | None = None) -> Table:
-    """Show one person's weights as bars, where it is known with the truth beside them."""
+def weight_bars(weights: list[float], remarks: list[str] | None = None, names: list[str] | None = None) -> Table:
+    """Show weights as bars, each with a remark beside it where there are any."""
     grid = Table.grid(padding=(0, 2))
     for k, weight in enumerate(weights):
         name = names[k] if names else f"Ranking {k + 1}"
         row: list[RenderableType] = [f"  {name}", bar(weight), Text(percent(weight), justify="right")]
-        grid.add_row(*row, *([] if truth is None else [Text(f"(truth {percent(truth[k])})", style="dim")]))
+        grid.add_row(*row, *([] if remarks is None else [Text(remarks[k], style="dim")]))
     return grid
-
-
-def fit_facts(described: dict[str, Any]) -> list[tuple[str, str]]:
-    """Give what to know about a fit, as names and values for people."""
-    settings = described["settings"]
-    rows = [
-        ("data", f"{count(described['n_users'], 'user')}, {count(described['n_items'], 'item')}"),
-        ("concentration", f"{described['concentration']:.3g}"),
-        (
-            "flip probability",
-            f"{100 * described['flip_probability']:.2g}% of comparisons go against a person's rankings",
-        ),
-        ("detection", f"{settings['detection']}. {SEPARATION[described['separation_statistic']]}"),
-        ("settings", ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)),
-    ]
-    if not described["converged"]:
-        rows.append(("polishing", f"stopped after {described['n_iter']} rounds while rankings still changed"))
-    return rows

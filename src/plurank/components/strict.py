@@ -4,16 +4,17 @@ Paper: section 3 (the ranking matrix sigma). Ours: the flip probability, because
 choice it does not explain, and real data have such choices.
 """
 
+from dataclasses import dataclass, replace
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank.components.ordered import OrderedComponent, places_of, wins_by_lead
+from plurank.statistics.pair_counts import PairCounts
+
 Floats = NDArray[np.float64]
 Rankings = NDArray[np.int64]
-
-
-def places_of(rankings: Rankings) -> NDArray[np.int32]:
-    """Give the place of every item in every ranking, (Q, K), 0 for the best."""
-    return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
 
 
 def ranking_matrix(rankings: Rankings, lower: NDArray[np.int32], higher: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -29,3 +30,25 @@ def ranking_matrix(rankings: Rankings, lower: NDArray[np.int32], higher: NDArray
 def win_probabilities(agreeing: Floats, flip: float) -> Floats:
     """P(winner preferred), given a user's weight on rankings that put the winner first."""
     return flip + (1.0 - 2.0 * flip) * agreeing
+
+
+@dataclass(frozen=True)
+class Strict(OrderedComponent):
+    """K strict rankings, and one probability that a choice goes against them."""
+
+    flip: float
+
+    def laws(self) -> Floats:
+        """P(win) by lead in places, (K, 2 Q - 1)."""
+        n_rankings, n_items = self.rankings.shape
+        leads = np.sign(np.arange(1 - n_items, n_items))
+        return np.tile(0.5 + (0.5 - self.flip) * leads, (n_rankings, 1))
+
+    def improved(self, pairs: PairCounts, wins: Floats) -> Self:
+        """Search for better orders, then count the choices that go against them."""
+        moved = replace(self, rankings=self.better_orders(pairs, wins))
+        by_lead = wins_by_lead(moved, pairs, wins)
+        total = float(by_lead.sum())
+        against = float(by_lead[:, : self.rankings.shape[1] - 1].sum())
+        # away from zero by half a comparison, so that no comparison is impossible
+        return replace(moved, flip=float(np.clip(against / total, 0.5 / (total + 1.0), 0.5)))

@@ -122,12 +122,14 @@ class Comparisons:
     def split(
         self,
         test_size: float = 0.2,
-        by: Literal["comparison", "user"] = "comparison",
+        by: Literal["comparison", "item", "user"] = "comparison",
         random_state: RandomState = None,
     ) -> tuple["Comparisons", "Comparisons"]:
-        """Split at random into training and test comparisons, by single comparisons or by whole users.
+        """Split at random into training and test comparisons, by single comparisons, by items or by whole users.
 
-        Hold out whole users when the comparisons come from ratings: a user's own pairs tell on each other.
+        Hold out items or whole users when the comparisons come from ratings: a user's own pairs tell on each other.
+        By item, each item of each user is held out with probability ``test_size``: comparisons of two such items are
+        for testing, comparisons without any for training, and the rest is left out.
         """
         from plurank.data.splitting import split
 

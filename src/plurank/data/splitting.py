@@ -3,29 +3,64 @@
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from plurank import kernels
 from plurank.data.checks import check_choice, is_number
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError, ParameterError
-from plurank.rng import RandomState, as_generator
+from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
+from plurank.wording import count
+
+Marks = NDArray[np.bool_]
 
 
 def split(
-    comparisons: Comparisons, test_size: float, by: Literal["comparison", "user"], random_state: RandomState
+    comparisons: Comparisons, test_size: float, by: Literal["comparison", "item", "user"], random_state: RandomState
 ) -> tuple[Comparisons, Comparisons]:
-    """Split at random; ``test_size`` of the comparisons or users, to the nearest one, are held out."""
+    """Split at random; ``test_size`` of the comparisons, of each user's items, or of the users are held out."""
     if not is_number(test_size) or not 0 < test_size < 1:
         raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
-    check_choice("by", by, ("comparison", "user"))
-    n = len(comparisons) if by == "comparison" else comparisons.n_users
-    n_test = round(test_size * n)
-    if not 0 < n_test < n:
+    check_choice("by", by, ("comparison", "item", "user"))
+    rng = as_generator(random_state)
+    if by == "item":
+        kept, held_out = _split_items(comparisons, test_size, rng)
+    else:
+        kept, held_out = _split(comparisons, test_size, by, rng)
+    if not kept.any() or not held_out.any():
+        what = count(comparisons.n_users, "user") if by == "user" else count(len(comparisons), "comparison")
         raise DataError(
-            f"cannot hold out {test_size:g} of {n:,} {by}s: one side would be empty. "
+            f"cannot hold out {test_size:g} of {what} by {by}: one side would be empty. "
             "Use more data or another test_size."
         )
+    return comparisons.select(kept), comparisons.select(held_out)
+
+
+def _split(comparisons: Comparisons, share: float, by: str, rng: np.random.Generator) -> tuple[Marks, Marks]:
+    n = comparisons.n_users if by == "user" else len(comparisons)
     held_out = np.zeros(n, dtype=bool)
-    held_out[as_generator(random_state).permutation(n)[:n_test]] = True
+    held_out[rng.permutation(n)[: round(share * n)]] = True
     if by == "user":
         held_out = np.repeat(held_out, np.diff(comparisons.offsets))
-    return comparisons.select(~held_out), comparisons.select(held_out)
+    return ~held_out, held_out
+
+
+def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:
+    """Draw items for every user; keep comparisons of items not drawn, hold out those of items drawn, drop the rest."""
+    c = comparisons
+    users, seed = c.user_of_each().astype(np.int64) * c.n_items, draw_seed(rng)
+    first, second = (uniforms_of(seed, users + side) < share for side in (c.winners, c.losers))
+    return ~(first | second), first & second
+
+
+def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:
+    """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
+
+    Where a user's comparisons close a circle (at least as many comparisons as items), a held-out pair could be told
+    from the others by transitivity, so items are held out; elsewhere single comparisons are.
+    """
+    c = comparisons
+    n_items = np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
+    circular = np.repeat(np.diff(c.offsets) >= n_items, np.diff(c.offsets))
+    by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
+    return np.where(circular, by_item[0], ~by_comparison), np.where(circular, by_item[1], by_comparison)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from plurank import kernels
-from plurank.components.strict import places_of, win_probabilities
+from plurank.components.ordered import places_of
+from plurank.components.strict import win_probabilities
 from plurank.data.comparisons import Comparisons
 
 Floats = NDArray[np.float64]

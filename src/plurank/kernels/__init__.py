@@ -14,20 +14,38 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         decided_pairs,
         encode_keys,
         expand_pairs,
+        expected_wins,
         find_duplicates,
         group,
         group_pairs,
+        improve_orders,
         index_pairs,
         lay_out_by_row,
         map_user_weights,
+        mean_wins,
+        mix_places,
+        mix_probabilities,
+        mix_utilities,
         mixture_of_wins,
+        place_errors,
+        places_pass,
+        probability_pass,
         regress_on_simplex,
         sample_pairs,
         signed_item_counts,
         sum_gathered,
+        utility_pass,
     )
 else:
     from plurank.kernels.grouping import encode_keys, find_duplicates, group, group_pairs, index_pairs
+    from plurank.kernels.mixing import (
+        mean_wins,
+        mix_places,
+        mix_probabilities,
+        mix_utilities,
+        places_pass,
+        probability_pass,
+    )
     from plurank.kernels.moments import (
         arrange_halves,
         choose_half,
@@ -36,9 +54,11 @@ else:
         signed_item_counts,
         sum_gathered,
     )
+    from plurank.kernels.orders import expected_wins, improve_orders, place_errors
     from plurank.kernels.ratings import decided_pairs, expand_pairs, sample_pairs
     from plurank.kernels.regression import regress_on_simplex
     from plurank.kernels.simulation import decide_comparisons
+    from plurank.kernels.utilities import utility_pass
     from plurank.kernels.weights import map_user_weights, mixture_of_wins
 
 __all__ = [
@@ -49,15 +69,25 @@ __all__ = [
     "decided_pairs",
     "encode_keys",
     "expand_pairs",
+    "expected_wins",
     "find_duplicates",
     "group",
     "group_pairs",
+    "improve_orders",
     "index_pairs",
     "lay_out_by_row",
     "map_user_weights",
+    "mean_wins",
+    "mix_places",
+    "mix_probabilities",
+    "mix_utilities",
     "mixture_of_wins",
+    "place_errors",
+    "places_pass",
+    "probability_pass",
     "regress_on_simplex",
     "sample_pairs",
     "signed_item_counts",
     "sum_gathered",
+    "utility_pass",
 ]

@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
+from plurank.kernels.reference_mixing import Codes, Floats, Ints, ones_if_empty
+from plurank.kernels.reference_mixing import expected_wins as expected_wins
+from plurank.kernels.reference_mixing import improve_orders as improve_orders
+from plurank.kernels.reference_mixing import mean_wins as mean_wins
+from plurank.kernels.reference_mixing import mix_places as mix_places
+from plurank.kernels.reference_mixing import mix_probabilities as mix_probabilities
+from plurank.kernels.reference_mixing import mix_utilities as mix_utilities
+from plurank.kernels.reference_mixing import place_errors as place_errors
+from plurank.kernels.reference_mixing import places_pass as places_pass
+from plurank.kernels.reference_mixing import probability_pass as probability_pass
+from plurank.kernels.reference_mixing import utility_pass as utility_pass
+
 Mask = NDArray[np.bool_]
-
-
-def _ones(weights: Floats, n: int) -> Floats:
-    return weights if weights.size else np.ones(n)
 
 
 def encode_keys(keys: NDArray[np.uint64]) -> tuple[Codes, Ints]:
@@ -76,7 +81,7 @@ def lay_out_by_row(
 
 
 def sum_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values: Floats) -> Floats:
-    weights = _ones(weights, index.size)
+    weights = ones_if_empty(weights, index.size)
     out = np.zeros((begins.size, values.shape[1]), values.dtype)
     for g, (b, e) in enumerate(zip(begins, ends, strict=True)):
         for at in range(b, e):
@@ -87,7 +92,7 @@ def sum_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values
 def count_shared_users(
     begins_a: Ints, ends_a: Ints, begins_b: Ints, ends_b: Ints, users: Codes, weights: Floats
 ) -> Floats:
-    weights = _ones(weights, users.size)
+    weights = ones_if_empty(weights, users.size)
     n_users = users.max(initial=-1) + 1
     out = np.zeros(begins_a.size)
     for g in range(begins_a.size):
@@ -99,7 +104,7 @@ def count_shared_users(
 def signed_item_counts(
     offsets: Ints, winners: Codes, losers: Codes, weights: Floats, n_items: int
 ) -> tuple[Ints, Codes, Floats]:
-    weights = _ones(weights, winners.size)
+    weights = ones_if_empty(weights, winners.size)
     indptr, indices, data = [0], [], []
     for b, e in itertools.pairwise(offsets):
         both = np.stack([winners[b:e], losers[b:e]], axis=1).ravel()
@@ -142,7 +147,7 @@ def map_user_weights(
     max_rounds: int,
     tolerance: float,
 ) -> Floats:
-    weights = _ones(weights, winners.size)
+    weights = ones_if_empty(weights, winners.size)
     out = start.copy()
     for u, (b, e) in enumerate(itertools.pairwise(offsets)):
         agrees = places[winners[b:e]] < places[losers[b:e]]

@@ -1,8 +1,9 @@
 """What every fitted model of rankings and user weights can do."""
 
+import warnings
 from abc import abstractmethod
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from plurank.data.checks import check_choice
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.rows import refuse_missing
 from plurank.evaluation.prediction import accuracy, log_likelihood
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.models.fields import COMMON, Field
+from plurank.wording import count
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -29,7 +32,10 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     speak for (``_infer_weights``).
     """
 
-    fields: ClassVar[dict[str, Field]] = COMMON
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What the model consists of once it is fitted; a subclass adds its own."""
+        return COMMON
 
     rankings_: NDArray[np.int64]
     user_weights_: Floats
@@ -39,17 +45,46 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     users_: Labels
 
     @abstractmethod
-    def _win_probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for item numbers (n,) and the user's row in a table of weights (m, K)."""
+    def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for numbers of users, -1 for unknown ones, and of items, (n,) each."""
 
     @abstractmethod
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         """Weights of users (M, K), given comparisons of the model's own items."""
 
-    def transform(self, X: Any) -> Floats:
-        """Weights of new users, (n_users, K), in the order of the comparisons' ``users``; nothing is fitted again."""
+    def transform(self, X: Any, *, unknown: Literal["error", "ignore"] = "error") -> Floats:
+        """Weights of new users, (n_users, K), in the order of the comparisons' ``users``; nothing is fitted again.
+
+        Items the model does not know are refused; with ``unknown="ignore"`` their comparisons are skipped, and a
+        warning says how many. A user with nothing left gets the mean weights.
+        """
         check_is_fitted(self, "rankings_")
-        return self._infer_weights(self._in_own_items(as_comparisons(X)))
+        check_choice("unknown", unknown, ("error", "ignore"))
+        comparisons = as_comparisons(X)
+        if unknown == "error":
+            return self._infer_weights(self._in_own_items(comparisons))
+        known = self._known_part(comparisons)
+        weights = np.tile(self.mean_weights_, (comparisons.n_users, 1))
+        if len(known):
+            weights[look_up(known.users, comparisons.users, "user")] = self._infer_weights(self._in_own_items(known))
+        return weights
+
+    def _known_part(self, comparisons: Comparisons) -> Comparisons:
+        """Leave out comparisons of items the model does not know, and say how many there were."""
+        is_known = look_up(comparisons.items, self.items_, "item") >= 0
+        keep = is_known[comparisons.winners] & is_known[comparisons.losers]
+        if keep.all():
+            return comparisons
+        n_items = len(
+            np.unique(
+                np.concatenate([comparisons.winners, comparisons.losers])[
+                    ~is_known[np.concatenate([comparisons.winners, comparisons.losers])]
+                ]
+            )
+        )
+        skipped = f"skipped {int((~keep).sum()):,} of {count(len(keep), 'comparison')}"
+        warnings.warn(f"{skipped}: the model does not know {count(n_items, 'item')}.", SkippedWarning, stacklevel=3)
+        return comparisons.select(keep)
 
     def predict_proba(self, X: Any) -> Floats:
         """P(left preferred) for a frame with columns user, left, right, (n,). Unknown users get the mean weights."""
@@ -59,7 +94,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         items = [self._known_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
         refuse_missing(as_series(users, "user"))
-        return self._win_probabilities(*self._weights_of(look_up(users, self.users_, "user")), *items)
+        return self._win_probabilities(look_up(users, self.users_, "user"), *items)
 
     def _known_items(self, side: Any, name: str) -> Codes:
         codes = look_up(side, self.items_, name)
@@ -69,17 +104,12 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             refuse_rows(codes < 0, what, "Use items of the model")
         return codes
 
-    def _weights_of(self, users: Codes) -> tuple[Floats, Codes]:
-        """Give a table of weights and each user's row in it; unknown users (-1) get the mean weights."""
-        table = np.vstack([self.user_weights_, self.mean_weights_])
-        return table, np.where(users < 0, len(table) - 1, users).astype(np.int32)
-
     def predict_held_out(self, X: Any) -> tuple[Floats, Floats | None]:
         """Probability of what happened in each test comparison, (n,), and the comparisons' weights."""
         check_is_fitted(self, "rankings_")
         test = self._in_own_items(as_comparisons(X))
-        table, rows = self._weights_of(look_up(test.users, self.users_, "user"))
-        return self._win_probabilities(table, rows[test.user_of_each()], test.winners, test.losers), test.weights
+        users = look_up(test.users, self.users_, "user")
+        return self._win_probabilities(users[test.user_of_each()], test.winners, test.losers), test.weights
 
     def score(self, X: Any, y: None = None) -> float:  # noqa: ARG002
         """Mean held-out log-likelihood per comparison.
@@ -159,6 +189,12 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "rankings_")
         save(self, path)
+
+
+def with_unknown(weights: Floats, mean: Floats, users: Codes) -> tuple[Floats, Codes]:
+    """Give a table of weights and each user's row in it; unknown users (-1) get the mean weights."""
+    table = np.vstack([weights, mean])
+    return table, np.where(users < 0, len(table) - 1, users).astype(np.int32)
 
 
 def as_comparisons(X: Any) -> Comparisons:

@@ -23,6 +23,7 @@ RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "finite": lambda array, _: bool(np.isfinite(array).all()),
     "not negative": lambda array, _: bool((array >= 0).all()),
     "positive": lambda array, _: bool((array > 0).all() and np.isfinite(array).all()),
+    "between 0 and 1": lambda array, _: bool(((array > 0) & (array < 1)).all()),
     "at most a half": lambda array, _: bool(((array > 0) & (array <= 0.5)).all()),
     "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),
     "a ranking": _is_ranking,
@@ -44,7 +45,10 @@ class Field:
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         """Raise a ValueError where a value is not what the field says."""
         array = np.asarray(value)
-        wanted = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
+        # a size that is not known from elsewhere is free
+        free = {name: size for name, size in zip(self.shape, array.shape, strict=False) if isinstance(name, str)}
+        sizes = {**free, **sizes}
+        wanted = tuple(sizes.get(n, -1) if isinstance(n, str) else n for n in self.shape)
         if array.dtype.kind not in self.kinds or array.shape != wanted:
             raise ValueError(f"{name} is of type {array.dtype} and shape {array.shape}, expected shape {wanted}")
         if not RULES[self.rule](array, sizes):

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from plurank.data.encoding import Labels
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
+from plurank.models.mixed_ranking import MixedRanking
 from plurank.models.topic_ranking import TopicRanking
 from plurank.writing import write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
-CLASSES: dict[str, type[RankingModel]] = {"TopicRanking": TopicRanking}
+CLASSES: dict[str, type[RankingModel]] = {"MixedRanking": MixedRanking, "TopicRanking": TopicRanking}
 
 
 def save(model: RankingModel, path: str | os.PathLike[str]) -> None:

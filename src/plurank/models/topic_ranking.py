@@ -1,7 +1,7 @@
 """TopicRanking: the paper's method as an estimator."""
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,14 @@ from threadpoolctl import threadpool_limits
 from plurank import kernels
 from plurank.algorithms.detect_novel_pairs import Directions
 from plurank.algorithms.recover_rankings import Detection, Recovery, check_distinct, novel_rows, recover_rankings
-from plurank.components.strict import places_of, ranking_matrix, win_probabilities
+from plurank.components.ordered import places_of
+from plurank.components.strict import ranking_matrix, win_probabilities
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.user_weights import fit_flip, infer_weights
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, with_unknown
 from plurank.models.fields import COMMON, Field
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
@@ -27,6 +28,15 @@ PROJECTIONS_PER_RANKING = 150
 FIRST_FLIP = 0.05
 N_WEIGHING_ROUNDS = 2
 FLIP_SAMPLE = 500_000  # comparisons
+
+
+OWN_FIELDS = {
+    "flip_probability_": Field("f", (), "at most a half"),
+    "intransitive_triples_": Field("i", ("K",), "not negative"),
+    "solid_angles_": Field("f", ("K",), "not negative"),
+    "separation_statistic_": Field("U", (), "any"),
+    "_novel_items": Field("i", ("K", 2), "an item or none"),
+}
 
 
 class TopicRanking(RankingModel):
@@ -44,14 +54,10 @@ class TopicRanking(RankingModel):
     rounds and ``converged_``, whether more of them would not have helped.
     """
 
-    fields: ClassVar[dict[str, Field]] = {
-        **COMMON,
-        "flip_probability_": Field("f", (), "at most a half"),
-        "intransitive_triples_": Field("i", ("K",), "not negative"),
-        "solid_angles_": Field("f", ("K",), "not negative"),
-        "separation_statistic_": Field("U", (), "any"),
-        "_novel_items": Field("i", ("K", 2), "an item or none"),
-    }
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What a fitted model consists of."""
+        return {**COMMON, **OWN_FIELDS}
 
     def __init__(
         self,
@@ -161,7 +167,8 @@ class TopicRanking(RankingModel):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return infer_weights(comparisons, self.rankings_, self.flip_probability_, self._prior())
 
-    def _win_probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
+    def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
+        weights, rows = with_unknown(self.user_weights_, self.mean_weights_, users)
         agreeing = kernels.mixture_of_wins(rows, left, right, places_of(self.rankings_), weights)
         return win_probabilities(agreeing, self.flip_probability_)
 

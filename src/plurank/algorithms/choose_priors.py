@@ -1,0 +1,142 @@
+"""Choose the priors on comparisons held out inside the training data.
+
+Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: n ratings make n (n - 1) / 2
+comparisons but are n observations, and it collapses to hard or to uniform weights. So some comparisons are held out
+(items, where a user's comparisons are circular), the rest is fitted from a warm start with larger and smaller values,
+one prior at a time, and what predicts best is kept.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.algorithms.refine_by_likelihood import refine_scores
+from plurank.algorithms.start_rankings import from_items
+from plurank.components.bradley_terry import BradleyTerry, Mixing
+from plurank.data.comparisons import Comparisons
+from plurank.data.splitting import split_safely
+from plurank.evaluation.prediction import log_likelihood
+from plurank.inference.priors import Priors
+from plurank.progress import Progress, silent
+from plurank.rng import spawn
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+SAMPLE = 2_000_000  # comparisons are enough to choose two numbers
+SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
+LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
+SHARE = 0.2
+FIRST_PASSES, PASSES, TOL = 25, 12, 1e-5
+LEAST_GAIN = 2e-4  # of the log-likelihood per comparison, or a prior stays where it is
+STEP = 10**0.5  # between neighbouring values
+# Wider scores and less various people predict nearly alike (the variance of a utility is about spread^2 /
+# concentration), so one move goes along this ridge.
+MOVES = ({"concentration": 1.0}, {"concentration": 2.0, "spread": 1.0}, {"spread": 1.0})
+MAX_ROUNDS = 3
+RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 1100.0)}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training comparisons, the held-out ones with the rows of their users in the table of weights, and a fit."""
+
+    train: Comparisons
+    held_out: tuple[Codes, Codes, Codes]
+    counts: Floats | None
+    scores: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Priors, a fit with them to each training part, and how well they predict what was held out."""
+
+    priors: Priors
+    splits: list[Split]
+    held_out: float
+
+
+def choose_priors(
+    comparisons: Comparisons,
+    priors: Priors,
+    mixing: Mixing,
+    free: tuple[str, ...] = ("concentration", "spread"),
+    *,
+    rng: np.random.Generator,
+    on_progress: Progress = silent,
+) -> Priors:
+    """Climb from the given priors to ones that predict better, moving those named in ``free``."""
+    n_rankings = len(priors.mean)
+    free = tuple(name for name in free if n_rankings > 1 or name != "concentration")
+    sample = _some_users(comparisons, rng)
+    n_splits = int(np.clip(SPLIT_SAMPLE // len(sample), 1, MOST_SPLITS))
+    splits = [_split(sample, n_rankings, mixing, child) for child in spawn(rng, n_splits)]
+    usable = [split for split in splits if split is not None]
+    if not free or not usable:
+        return priors
+    best = _try(priors, usable, mixing, FIRST_PASSES)
+    n_tried = 1
+    moves = [move for move in MOVES if set(move) <= set(free)]
+    n_idle = 0
+    for move in moves * MAX_ROUNDS:
+        start = best
+        for sign in (1.0, -1.0):
+            while (moved := _move(best.priors, move, sign)) is not None:
+                on_progress("choosing priors", 1.0 - 0.9**n_tried)
+                trial = _try(moved, best.splits, mixing, PASSES)
+                n_tried += 1
+                if trial.held_out < best.held_out + LEAST_GAIN:
+                    break
+                best = trial
+            if best is not start:
+                break
+        n_idle = n_idle + 1 if best is start else 1
+        if n_idle == len(moves):
+            break
+    return best.priors
+
+
+def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
+    """Multiply some priors; None where one would leave its range."""
+    values = {name: getattr(priors, name) * STEP ** (sign * power) for name, power in move.items()}
+    within = all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in values.items())
+    return replace(priors, **values) if within else None
+
+
+def _some_users(comparisons: Comparisons, rng: np.random.Generator) -> Comparisons:
+    """Draw users until there are enough comparisons."""
+    if len(comparisons) <= SAMPLE:
+        return comparisons
+    sizes = np.diff(comparisons.offsets)
+    order = rng.permutation(comparisons.n_users)
+    chosen = np.zeros(comparisons.n_users, dtype=bool)
+    chosen[order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE))]] = True
+    return comparisons.select(np.repeat(chosen, sizes))
+
+
+def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Split | None:
+    kept, held_out = split_safely(sample, SHARE, rng)
+    users = sample.user_of_each()
+    trained = np.zeros(sample.n_users, dtype=bool)
+    trained[users[kept]] = True
+    held_out &= trained[users]
+    if held_out.sum() < LEAST_HELD_OUT:
+        return None
+    train = sample.select(kept)
+    rows = (np.cumsum(trained) - 1).astype(np.int32)[users[held_out]]
+    counts = None if sample.weights is None else sample.weights[held_out]
+    start = from_items(train, n_rankings, mixing, rng)
+    return Split(train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, *start)
+
+
+def _try(priors: Priors, splits: list[Split], mixing: Mixing, n_passes: int) -> Trial:
+    """Fit every training part from where it stands."""
+    fitted, logs = [], []
+    for split in splits:
+        point = BradleyTerry(split.scores, mixing)
+        fit = refine_scores(split.train, point, split.weights, priors.counts, priors.scores, max_iter=n_passes, tol=TOL)
+        probabilities = fit.component.probabilities(fit.weights, *split.held_out)
+        logs.append(log_likelihood(probabilities, split.counts))
+        fitted.append(replace(split, scores=fit.component.scores, weights=fit.weights))
+    return Trial(priors, fitted, float(np.mean(logs)))

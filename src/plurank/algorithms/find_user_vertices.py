@@ -1,0 +1,46 @@
+"""Find the users who follow one ranking alone, and weigh everybody by them: a start for any number of items.
+
+Ours: takes the place of novel pairs where there are many items. Each user's wins minus losses per item, per comparison,
+lie near the hull of K points, one for each ranking; in the leading K directions noise is small. Averages over near
+neighbours make it smaller, and successive projection takes K extreme points. Linear in the number of comparisons.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from plurank import kernels
+from plurank.algorithms.detect_whitened import successive_projection
+from plurank.data.comparisons import Comparisons
+from plurank.statistics.item_moments import leading_user_directions
+
+Floats = NDArray[np.float64]
+N_USERS = 3_000  # with most comparisons, among whom the extreme points are looked for
+N_NEIGHBOURS = 10
+LEAST_WEIGHT = 0.02
+
+
+def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.random.Generator) -> Floats:
+    """Give weights of all users on K kinds of users, (M, K), none of them zero."""
+    c = comparisons
+    signed = kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
+    counts = np.diff(c.offsets).astype(np.float64) if c.weights is None else np.add.reduceat(c.weights, c.offsets[:-1])
+    nothing = np.empty(0, dtype=np.int32)
+    n_directions = min(n_rankings, c.n_items - 1)
+    users = leading_user_directions(
+        (*signed, nothing, nothing, np.empty(0)), 1.0 / counts, c.n_items, n_directions, rng=rng
+    )
+    points = users / counts[:, None]
+    vertices = _extreme_points(points[np.argsort(-counts, kind="stable")[:N_USERS]], n_rankings)
+    weights = kernels.regress_on_simplex(vertices @ vertices.T, points @ vertices.T, 1e-9, 1000)
+    weights = np.maximum(weights, LEAST_WEIGHT)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _extreme_points(points: Floats, n: int) -> Floats:
+    """Average each point over its neighbours, then take n extreme ones; points repeat where there are too few."""
+    near = NearestNeighbors(n_neighbors=min(N_NEIGHBOURS, len(points))).fit(points)
+    smooth = points[near.kneighbors(points, return_distance=False)].mean(axis=1)
+    # a constant coordinate makes projections affine: n points then span n - 1 dimensions
+    lifted = np.column_stack([np.full(len(smooth), max(float(np.abs(smooth).mean()), 1e-12)), smooth])
+    return smooth[successive_projection(lifted, n)]

@@ -1,0 +1,53 @@
+"""Directions that learn the curvature of a function from its slopes (limited-memory BFGS).
+
+Ours: starts from the curvature that a pass over the comparisons gives for every score alone, so that scores of rare
+and of frequent items move at their own pace, and all sums are plain ones with one order.
+"""
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+MEMORY = 8
+
+
+class QuasiNewton:
+    """Remembers the last few steps and how the slope changed along them."""
+
+    def __init__(self) -> None:
+        self._steps: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been learnt."""
+        return not self._steps
+
+    def direction(self, slope: Floats, curvature: Floats) -> Floats:
+        """Give a direction of ascent for a slope; curvature, positive and of the same shape, is the first guess."""
+        ascent = slope.copy()
+        taken = []
+        for step, change, scale in reversed(self._steps):
+            share = scale * _dot(step, ascent)
+            taken.append(share)
+            ascent -= share * change
+        ascent /= curvature
+        for (step, change, scale), share in zip(self._steps, reversed(taken), strict=True):
+            ascent += (share - scale * _dot(change, ascent)) * step
+        return ascent
+
+    def remember(self, step: Floats, slope_before: Floats, slope_after: Floats) -> None:
+        """Learn from a step, unless the function curves the wrong way along it."""
+        change = slope_before - slope_after
+        along = _dot(step, change)
+        if along > 0.0:
+            self._steps.append((step, change, 1.0 / along))
+
+    def forget(self) -> None:
+        """Start again from the first guess."""
+        self._steps.clear()
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    return float((a * b).sum())

@@ -1,0 +1,99 @@
+"""Where the refinement starts: kinds of users, novel pairs, or chance; the best of them after a few passes.
+
+Ours. ``items`` (find_user_vertices) takes linear time for any number of items; ``pairs`` is the paper's way with
+whitened detection, for few items; ``random`` scores need no structure at all.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.algorithms.find_user_vertices import find_user_vertices
+from plurank.algorithms.recover_rankings import recover_rankings
+from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
+from plurank.components.bradley_terry import BradleyTerry, Mixing, ScorePrior
+from plurank.components.ordered import places_of
+from plurank.data.comparisons import Comparisons
+from plurank.exceptions import DataError, NotIdentifiableError
+from plurank.inference.priors import Priors
+from plurank.progress import Progress, silent
+from plurank.rng import draw_seed, spawn
+from plurank.statistics.pair_moments import pair_moments
+
+Floats = NDArray[np.float64]
+Start = Literal["best", "items", "pairs", "random"]
+Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
+FEW_ITEMS = 200  # up to here novel pairs are tried too
+TRIAL_PASSES, TRIAL_TOL = 20, 1e-5
+SPREAD = 2.0  # of the scores that places are turned into
+CHANCE_SPREAD = 0.5
+
+
+def start_rankings(
+    comparisons: Comparisons,
+    n_rankings: int,
+    mixing: Mixing,
+    how: Start,
+    priors: Priors,
+    *,
+    rng: np.random.Generator,
+    on_progress: Progress = silent,
+) -> Refinement[BradleyTerry]:
+    """Try the ways that ``how`` names for a few passes and keep the one with the highest posterior."""
+    few = comparisons.n_items <= FEW_ITEMS and n_rankings > 1
+    names = [how] if how != "best" else ["items", "pairs", "random"] if few else ["items", "random"]
+    tried = []
+    for n, (name, child) in enumerate(zip(names, spawn(rng, len(names)), strict=True)):
+        on_progress("finding a start", n / len(names))
+        try:
+            scores, weights = WAYS[name](comparisons, n_rankings, mixing, child)
+        except (NotIdentifiableError, DataError):
+            if how != "best":
+                raise
+            continue
+        point = BradleyTerry(scores, mixing)
+        given = (comparisons, point, weights, priors.counts, priors.scores)
+        tried.append(refine_scores(*given, max_iter=TRIAL_PASSES, tol=0.0))
+    return max(tried, key=lambda trial: trial.history[-1])
+
+
+def from_items(comparisons: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Point:
+    """Weigh everybody by the users who stand out, then score the items for each kind of users."""
+    weights = find_user_vertices(comparisons, n_rankings, rng=rng)
+    return scores_of_weights(comparisons, weights, mixing), weights
+
+
+def from_pairs(comparisons: Comparisons, n_rankings: int, _: Mixing, rng: np.random.Generator) -> Point:
+    """Recover strict rankings from novel pairs (Algorithm 1) and space their scores evenly."""
+    moments = pair_moments(comparisons, draw_seed(rng))
+    rankings = recover_rankings(moments, n_rankings, "whitened", rng=rng).rounded.rankings
+    places = places_of(rankings)
+    return SPREAD * (1.0 - 2.0 * places / (len(places) - 1)), uniform(comparisons.n_users, n_rankings)
+
+
+def from_chance(comparisons: Comparisons, n_rankings: int, _: Mixing, rng: np.random.Generator) -> Point:
+    """Draw scores."""
+    scores = CHANCE_SPREAD * rng.standard_normal((comparisons.n_items, n_rankings))
+    return scores, uniform(comparisons.n_users, n_rankings)
+
+
+def scores_of_weights(comparisons: Comparisons, weights: Floats, mixing: Mixing) -> Floats:
+    """Take the one Newton step from equal scores that fits users with these weights, (Q, K)."""
+    nought = BradleyTerry(np.zeros((comparisons.n_items, weights.shape[1])), mixing)
+    seen = nought.weigh(comparisons, weights, np.ones((1, weights.shape[1])), 0)
+    _, _, prior = ScorePrior(1.0, 1.0).evaluate(nought.scores)
+    return seen.slope / (seen.curvature + prior)
+
+
+def uniform(n_users: int, n_rankings: int) -> Floats:
+    """Give everybody the same weight on every ranking, (M, K)."""
+    return np.full((n_users, n_rankings), 1.0 / n_rankings)
+
+
+WAYS: dict[str, Callable[[Comparisons, int, Mixing, np.random.Generator], Point]] = {
+    "items": from_items,
+    "pairs": from_pairs,
+    "random": from_chance,
+}

@@ -1,0 +1,241 @@
+"""What commands say about a fitted model: plain values, which JSON prints as they are and people get as tables.
+
+All models have rankings and weights. What a class of models adds stands in one place, its entry in PORTRAITS.
+"""
+
+from collections.abc import Callable
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.console import Console, RenderableType
+
+from plurank.cli.output import label, percent
+from plurank.cli.tables import (
+    divided_tables,
+    facts,
+    favourites_table,
+    novel_pairs_table,
+    ranking_tables,
+    weight_bars,
+)
+from plurank.exceptions import DataError
+from plurank.wording import count
+
+if TYPE_CHECKING:
+    from plurank import MixedRanking, TopicRanking
+    from plurank.models.base import RankingModel
+
+Facts = list[tuple[str, str]]
+N_DIVIDED = 5
+# what the concentration of people's weights says about them, up to which value
+HABITS = (
+    (0.4, "Nearly everybody follows one ranking only."),
+    (2.0, "Most people have one main ranking, and follow the others a little."),
+    (20.0, "People mix the rankings, each in a way of their own."),
+    (float("inf"), "People are much alike: nearly everybody mixes the rankings in about these shares."),
+)
+ALIKE_BLENDS = (
+    "Nobody follows one ranking alone: everybody blends them in nearly these shares, and small differences between "
+    "people decide who prefers what."
+)
+SEPARATION = {
+    "whitened": "Pairs were told apart in a whitened embedding of the comparisons.",
+    "entries": "Pairs were told apart by single entries of E, as in the paper.",
+    "rows": (
+        "The diagonal of E has gaps in this data (of some pairs nobody gave the same answer twice), so the "
+        "distance between whole rows of E was used instead of single entries."
+    ),
+}
+COMPONENTS = {
+    "bradley-terry": "a score for every item, and the higher one is likely to win (bradley-terry)",
+    "mallows": "an order; items far apart in it are seldom mixed up (mallows)",
+    "strict": "an order, which comparisons follow but for a share of flips (strict)",
+}
+MIXINGS = {
+    "probability": "each comparison is made by one of a person's rankings (probability)",
+    "utility": "each person blends the rankings' scores into one taste (utility)",
+}
+
+
+class Portrait(NamedTuple):
+    """What one class of models adds to what all have in common."""
+
+    values: Callable[[Any], dict[str, Any]]  # of a model
+    ranking_values: Callable[[Any, int], dict[str, Any]]  # of one of its rankings, counted from 0
+    user_values: Callable[[Any, str], dict[str, Any]]  # of one of its users
+    facts: Callable[[dict[str, Any]], Facts]  # about the values, for people
+    table: Callable[[list[dict[str, Any]]], RenderableType] | None = None  # of the rankings' values
+
+
+def describe_model(model: "RankingModel") -> dict[str, Any]:
+    """Give what a model says about the population in plain Python values; rankings are counted from 1."""
+    from plurank.evaluation.contrast import most_divided_items
+
+    portrait = PORTRAITS[type(model).__name__]
+    divided = most_divided_items(model.rankings_, N_DIVIDED)
+    return {
+        "model": type(model).__name__,
+        "settings": {name: _plain(value) for name, value in model.get_params().items()},
+        "n_users": len(model.users_),
+        "n_items": len(model.items_),
+        "concentration": float(model.concentration_),
+        "concentration_in_words": _habits(model),
+        **portrait.values(model),
+        "n_iter": int(model.n_iter_),
+        "converged": bool(model.converged_),
+        "rankings": [
+            {
+                "ranking": k + 1,
+                "mean_weight": float(model.mean_weights_[k]),
+                "items": model.items_[order].tolist(),
+                **portrait.ranking_values(model, k),
+            }
+            for k, order in enumerate(model.rankings_)
+        ],
+        "most_divided": [
+            {"item": item, "places": places}
+            for item, places in zip(model.items_[divided.items].tolist(), divided.places.tolist(), strict=True)
+        ],
+    }
+
+
+def _habits(model: "RankingModel") -> str:
+    if len(model.rankings_) == 1:
+        return "There is one ranking for everybody."
+    words = next(words for most, words in HABITS if model.concentration_ <= most)
+    blends = getattr(model, "mixing", None) == "utility"
+    return ALIKE_BLENDS if blends and words == HABITS[-1][1] else words
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def describe_user(model: "RankingModel", user: str, top: int) -> dict[str, Any]:
+    """Give one user's weights and favourite items in plain Python values."""
+    from plurank.data.encoding import look_up
+
+    code = int(look_up([user], model.users_, "user")[0])
+    if code < 0:
+        some = ", ".join(repr(known) for known in model.users_[:3].tolist())
+        raise DataError(f"the model does not know user {user!r}. It knows {len(model.users_):,}, such as {some}.")
+    return {
+        "user": user,
+        "n_items": len(model.items_),
+        "weights": model.user_weights_[code].tolist(),
+        **PORTRAITS[type(model).__name__].user_values(model, user),
+        "items": model.rank(user).head(top).to_dicts(),
+    }
+
+
+def print_model(console: Console, described: dict[str, Any], top: int) -> None:
+    """Print a described model: the rankings, where they differ, how people mix them, and how it was fitted."""
+    rankings, portrait = described["rankings"], PORTRAITS[described["model"]]
+    console.print(ranking_tables(console, rankings, top))
+    print_legend(console, described, top)
+    if described["most_divided"]:
+        console.print("\nWhere they differ most, the places of:", style="bold")
+        console.print(divided_tables(console, described["most_divided"]))
+    if len(rankings) > 1:
+        console.print("How much people follow each, on average:", style="bold")
+        console.print(weight_bars([ranking["mean_weight"] for ranking in rankings]))
+    console.print(f"{described['concentration_in_words']}\n")
+    if portrait.table is not None:
+        console.print(portrait.table(rankings))
+    console.print(facts([*_common_facts(described), *portrait.facts(described), *_settings(described)]))
+
+
+def print_legend(console: Console, described: dict[str, Any], top: int) -> None:
+    """Print what the numbers in the rankings' table mean, where that is not plain."""
+    legend = []
+    if described["n_items"] > top:
+        legend.append(f"The best {top:,} of {described['n_items']:,} items each.")
+    if any(map(_has_intervals, described["rankings"], repeat(top))):
+        sure = percent(described["interval_level"])
+        legend.append(f"Beside an item: between which places it is with {sure} probability.")
+    if legend:
+        console.print(" ".join(legend), style="dim")
+
+
+def _has_intervals(ranking: dict[str, Any], top: int) -> bool:
+    return ranking.get("lower", [])[:top] != ranking.get("upper", [])[:top]
+
+
+def print_user(console: Console, described: dict[str, Any]) -> None:
+    """Print what describe_user gave."""
+    console.print(f"{label(described['user'])} follows")
+    remarks = [f"{percent(low)} to {percent(high)}" for low, high in described.get("weight_intervals", [])]
+    console.print(weight_bars(described["weights"], remarks or None))
+    console.print(f"\nand likes best, of {count(described['n_items'], 'item')}:")
+    console.print(favourites_table(described["items"]))
+
+
+def _common_facts(described: dict[str, Any]) -> Facts:
+    rows = [("data", f"{count(described['n_users'], 'user')}, {count(described['n_items'], 'item')}")]
+    return rows if len(described["rankings"]) == 1 else [*rows, ("concentration", f"{described['concentration']:.3g}")]
+
+
+def _settings(described: dict[str, Any]) -> Facts:
+    given = (f"{name} {value}" for name, value in described["settings"].items() if value is not None)
+    return [("settings", ", ".join(given))]
+
+
+def _flips(described: dict[str, Any]) -> Facts:
+    share = 100 * described["flip_probability"]
+    return [("flip probability", f"{share:.2g}% of comparisons go against a person's rankings")]
+
+
+def _topic_values(model: "TopicRanking") -> dict[str, Any]:
+    return {"flip_probability": float(model.flip_probability_), "separation_statistic": model.separation_statistic_}
+
+
+def _topic_ranking(model: "TopicRanking", k: int) -> dict[str, Any]:
+    pair = model.novel_pairs_[k]
+    return {
+        "novel_pair": None if pair is None else list(pair),
+        "solid_angle": float(model.solid_angles_[k]),
+        "intransitive_triples": int(model.intransitive_triples_[k]),
+    }
+
+
+def _topic_facts(described: dict[str, Any]) -> Facts:
+    detection = f"{described['settings']['detection']}. {SEPARATION[described['separation_statistic']]}"
+    rows = [*_flips(described), ("detection", detection)]
+    if not described["converged"]:
+        rows.append(("polishing", f"stopped after {described['n_iter']} rounds while rankings still changed"))
+    return rows
+
+
+def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
+    from plurank.models.mixed_ranking import LEVEL
+
+    flips = {"flip_probability": float(model.flip_probability_)} if model.component == "strict" else {}
+    return {"spread": float(model.spread_), **flips, "interval_level": LEVEL}
+
+
+def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
+    board = model.leaderboard(k + 1)
+    dispersion = {"dispersion": float(model.dispersion_[k])} if model.component == "mallows" else {}
+    return {**board.select("score", "lower", "upper").to_dict(as_series=False), **dispersion}
+
+
+def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
+    return {"weight_intervals": [list(row) for row in model.weight_intervals(user).select("lower", "upper").rows()]}
+
+
+def _mixed_facts(described: dict[str, Any]) -> Facts:
+    settings = described["settings"]
+    rows = [("a ranking is", COMPONENTS[settings["component"]]), ("mixing", MIXINGS[settings["mixing"]])]
+    if "flip_probability" in described:
+        rows += _flips(described)
+    if settings["ensemble"] > 1:
+        rows.append(("predictions", f"averages of {settings['ensemble']} fits"))
+    if not described["converged"]:
+        rows.append(("fit", f"stopped after {count(described['n_iter'], 'round')} while it still improved"))
+    return rows
+
+
+PORTRAITS = {
+    "TopicRanking": Portrait(_topic_values, _topic_ranking, lambda _, __: {}, _topic_facts, novel_pairs_table),
+    "MixedRanking": Portrait(_mixed_values, _mixed_ranking, _mixed_user, _mixed_facts),
+}

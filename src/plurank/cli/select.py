@@ -1,0 +1,146 @@
+"""``plurank select``: how many rankings, and how people mix them."""
+
+import math
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+import plurank
+from plurank.cli import options
+from plurank.cli.inputs import read
+from plurank.cli.output import emit_json, out, progress
+from plurank.cli.tables import plain_table
+from plurank.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from plurank import Selection
+    from plurank.components.bradley_terry import Mixing
+
+MIXINGS: tuple["Mixing", ...] = ("probability", "utility")
+MOST_CANDIDATES = 100
+EXPLANATION = (
+    "How well each number of rankings predicts comparisons it has not seen: log-likelihood per comparison, with "
+    "standard errors; higher is better, and guessing gets {guess:.3f}. Of known users other comparisons were "
+    "seen before; new users were first asked some."
+)
+
+
+def select(
+    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: .csv, .tsv, .parquet or .jsonl.")],
+    candidates: Annotated[
+        str, typer.Option(metavar="LIST", help="Which numbers of rankings to try, as in 1-10 or 1,2,5.")
+    ] = "1-10",
+    mixing: Annotated[
+        Literal["both", "probability", "utility"],
+        typer.Option(help="Which ways to mix rankings to try; see `plurank fit --help`."),
+    ] = "both",
+    seed: options.Seed = 0,
+    ties: options.Ties = "half",
+    column: options.Column = None,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Find out how many rankings the data speak for.
+
+    Hides some of the comparisons, fits every candidate to the others, and measures how well it predicts the
+    hidden ones. Chosen are the fewest rankings that are not worse than the best beyond noise.
+
+    \b
+    Examples:
+      plurank select votes.csv
+      plurank select votes.csv --candidates 1-5 --mixing probability
+      plurank select votes.csv --candidates 1,2,5,10 --json
+
+    The input has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
+    names for these.
+    """
+    numbers = parse_candidates(candidates)
+    comparisons, _ = read(data, column, ties)
+    with progress("trying numbers of rankings", announce=True) as on_progress:
+        selection = plurank.select_rankings(
+            comparisons, numbers, MIXINGS if mixing == "both" else mixing, random_state=seed, on_progress=on_progress
+        )
+    following = _next_command(selection, data, seed, ties, column)
+    if as_json:
+        emit_json({**describe_selection(selection), "next": following})
+    else:
+        _print(selection, following)
+
+
+def parse_candidates(text: str) -> list[int]:
+    """Read numbers and ranges of numbers, as in ``1-3,5``."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part.strip(), re.ASCII)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if not 1 <= first <= last:
+            raise ParameterError(f"--candidates takes numbers of rankings, as in 1-10 or 1,2,5; got {text!r}.")
+        numbers.update(range(first, last + 1))
+    if len(numbers) > MOST_CANDIDATES:
+        raise ParameterError(
+            f"--candidates takes at most {MOST_CANDIDATES} numbers, got {len(numbers):,}. Try some of them first, "
+            "as in 1,2,5,10,20,50."
+        )
+    return sorted(numbers)
+
+
+def describe_selection(selection: "Selection") -> dict[str, Any]:
+    """Give the choice and every candidate's figures in plain values; a figure there is none of is None."""
+    rows = [
+        {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+        for row in selection.table.to_dicts()
+    ]
+    for row in rows:
+        # one ranking is the same however it is mixed
+        is_way = row["n_rankings"] == 1 or row["mixing"] == selection.mixing
+        row["chosen"] = is_way and row["n_rankings"] == selection.n_rankings
+    return {
+        "n_rankings": selection.n_rankings,
+        "mixing": selection.mixing,
+        "answer": selection.answer,
+        "candidates": rows,
+    }
+
+
+def _next_command(selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None) -> str:
+    """Give the fit that was chosen as a command, with the options that this one was given."""
+    words = ["plurank", "fit", str(data), "-k", str(selection.n_rankings), "-o", "model.plurank"]
+    if selection.n_rankings > 1:
+        words += ["--mixing", selection.mixing]
+    if seed:
+        words += ["--seed", str(seed)]
+    if ties != "half":
+        words += ["--ties", ties]
+    for text in column or []:
+        words += ["--column", text]
+    return shlex.join(words)
+
+
+def _print(selection: "Selection", following: str) -> None:
+    console = out()
+    console.print(EXPLANATION.format(guess=plurank.log_likelihood([0.5])))
+    console.print(_table(describe_selection(selection)["candidates"]))
+    console.print(f"* {selection.answer}", style="bold")
+    console.print(f"Next: {following}", soft_wrap=True)
+
+
+def _table(candidates: list[dict[str, Any]]) -> "Table":
+    table = plain_table("", "Rankings")
+    table.add_column("Mixing")
+    for name in ("Known users", "New users", "All users", "Behind the best"):
+        table.add_column(name, justify="right")
+    for row in candidates:
+        behind = "best" if row["behind"] == 0 else _with_error(row, "behind")
+        known, new, everybody = (_with_error(row, name) for name in ("by_comparison", "by_user", "held_out"))
+        way = "any" if row["n_rankings"] == 1 else row["mixing"]
+        mark, style = ("*", "bold") if row["chosen"] else ("", None)
+        table.add_row(mark, str(row["n_rankings"]), way, known, new, everybody, behind, style=style)
+    return table
+
+
+def _with_error(row: dict[str, Any], name: str) -> str:
+    return "none" if row[name] is None else f"{row[name]:.4f} ±{row[f'{name}_se']:.4f}"

@@ -1,0 +1,78 @@
+"""``plurank update``: more comparisons for a model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import plurank
+from plurank.cli import options
+from plurank.cli.errors import about
+from plurank.cli.files import check_output, written
+from plurank.cli.output import emit_json, label, out, progress
+from plurank.cli.portraits import describe_model
+from plurank.exceptions import DataError
+from plurank.wording import count
+
+if TYPE_CHECKING:
+    from plurank import MixedRanking
+
+
+def update(
+    model: options.ModelFile,
+    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons that the model has not seen.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="NEW", help="Where to save the new model.", show_default="MODEL"),
+    ] = None,
+    ties: options.Ties = "half",
+    column: options.Column = None,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Go on fitting a model with more comparisons.
+
+    The comparisons may be of users and items old and new. Those the model was fitted to are not needed, and
+    must not be given again: they would count twice. Rankings keep their numbers.
+
+    \b
+    Examples:
+      plurank update model.plurank today.csv
+      plurank update model.plurank today.csv -o newer.plurank
+
+    The input has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
+    names for these.
+    """
+    target = check_output(output or model, data)
+    fitted = _load(model)
+    n_users, n_items = len(fitted.users_), len(fitted.items_)
+    columns = options.parse_columns(column)
+    with progress("updating", announce=True) as on_progress, about(data):
+        comparisons = plurank.read_comparisons(data, columns=columns, ties=ties)
+        fitted.update(comparisons, on_progress=on_progress)
+    fitted.save(target)
+    written.append(target)
+    sizes = {
+        "n_comparisons": len(comparisons),
+        "n_new_users": len(fitted.users_) - n_users,
+        "n_new_items": len(fitted.items_) - n_items,
+    }
+    if as_json:
+        emit_json({"output": str(output or model), **sizes, **describe_model(fitted)})
+    else:
+        _print(output or model, sizes)
+
+
+def _load(file: Path) -> "MixedRanking":
+    fitted = plurank.load(file)
+    if not isinstance(fitted, plurank.MixedRanking):
+        raise DataError(
+            f"{file.name} was made by --method topic, which cannot be updated. Fit again with all comparisons."
+        )
+    return fitted
+
+
+def _print(output: Path, sizes: dict[str, Any]) -> None:
+    console = out()
+    users, items = count(sizes["n_new_users"], "new user"), count(sizes["n_new_items"], "new item")
+    console.print(f"Added {count(sizes['n_comparisons'], 'comparison')}, with {users} and {items}.")
+    console.print(f"Saved as {label(output)}. See it with: plurank show {label(output)}", soft_wrap=True)

@@ -1,0 +1,116 @@
+"""Bradley-Terry: every ranking gives every item a score, and the higher score wins more often.
+
+Ours. Two ways to mix. ``probability`` (the paper's meaning): each comparison is made by one of the rankings, ``P(i over
+j) = sum_k theta_k sigmoid(s_ik - s_jk)``. ``utility``: each person blends the scores into one taste, ``P(i over j) =
+sigmoid(sum_k theta_k (s_ik - s_jk))``.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank import kernels
+from plurank.data.blocks import cut_users
+from plurank.data.comparisons import Comparisons
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Mixing = Literal["probability", "utility"]
+MANY_OPPONENTS = 2048  # an item meets no more when it is scored
+
+
+class ScorePass(NamedTuple):
+    """What one pass over the comparisons gives: weights (M, K), the log posterior of the scores without their prior,
+    its slope and curvature (Q, K), and the evidence behind each user's weights (M,)."""
+
+    weights: Floats
+    log_posterior: float
+    slope: Floats
+    curvature: Floats
+    evidence: Floats
+
+
+@dataclass(frozen=True)
+class BradleyTerry:
+    """K rankings with scores (Q, K), the logarithms of Bradley-Terry strengths."""
+
+    scores: Floats
+    mixing: Mixing = "probability"
+
+    @property
+    def rankings(self) -> NDArray[np.int64]:
+        """Items by score, (K, Q), best first."""
+        return np.argsort(-self.scores.T, axis=1, kind="stable")
+
+    def weigh(
+        self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int, *, observed: bool = False
+    ) -> ScorePass:
+        """Improve all users' weights by n_rounds Newton steps each, and collect what they say about the scores.
+
+        prior: (1, K) or (M, K) Dirichlet counts. ``observed`` asks for the curvature that is left when it is unknown
+        which ranking made which comparison.
+        """
+        c = comparisons
+        edges = cut_users(c.offsets, 16 * self.scores.size)
+        given = (edges, c.offsets, c.winners, c.losers, c.kernel_weights, self.scores, start, prior, n_rounds)
+        if self.mixing == "utility":  # all that made a comparison is seen
+            return ScorePass(*kernels.utility_pass(*given))
+        return ScorePass(*kernels.probability_pass(*given, observed))
+
+    def probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of a table of weights (m, K)."""
+        mix = kernels.mix_utilities if self.mixing == "utility" else kernels.mix_probabilities
+        return mix(rows, left, right, self.scores, weights)
+
+
+@dataclass(frozen=True)
+class ScorePrior:
+    """A Gaussian prior of the scores: ``s_ik = shared_i + own_ik``, with standard deviations ``shared`` and ``own``.
+
+    What rankings have in common costs little, so few data make rankings alike instead of making them up. ``known``
+    (mean, precision), each (Q, K), adds what earlier comparisons said.
+    """
+
+    own: float
+    shared: float
+    known: tuple[Floats, Floats] | None = None
+
+    def evaluate(self, scores: Floats) -> tuple[float, Floats, Floats]:
+        """Log density up to a constant, its slope (Q, K) and its curvature (Q, K).
+
+        With the common part integrated out the precision is ``1 / own^2 - c 1 1^T``.
+        """
+        precision = self.own**-2
+        common = self.shared**2 * precision / (self.own**2 + scores.shape[1] * self.shared**2)
+        slope = common * scores.sum(axis=1, keepdims=True) - precision * scores
+        value = 0.5 * float((scores * slope).sum())
+        curvature = np.full(scores.shape, precision - common)
+        if self.known is not None:
+            mean, weight = self.known
+            pull = weight * (mean - scores)
+            value += 0.5 * float(((scores - mean) * pull).sum())
+            slope += pull
+            curvature += weight
+        return value, slope, curvature
+
+
+def mean_wins(scores: Floats) -> Floats:
+    """P(preferred to another item), (Q, K), of scores; of many items, evenly spaced ones are the opponents."""
+    n_items = len(scores)
+    if n_items <= MANY_OPPONENTS:
+        wins = kernels.mean_wins(np.ascontiguousarray(scores), np.ascontiguousarray(scores))
+        return (wins * n_items - 0.5) / (n_items - 1)
+    rows = np.linspace(0, n_items - 1, MANY_OPPONENTS).astype(int)
+    return kernels.mean_wins(np.ascontiguousarray(scores), np.ascontiguousarray(np.sort(scores, axis=0)[rows]))
+
+
+def slopes(scores: Floats, wins: Floats) -> Floats:
+    """How fast the probability to win grows with the score, (Q, K)."""
+    found = np.empty_like(scores)
+    for k in range(scores.shape[1]):
+        grid, first = np.unique(scores[:, k], return_index=True)
+        slope = np.gradient(wins[first, k], grid) if len(grid) > 1 else np.zeros(1)
+        found[:, k] = slope[np.searchsorted(grid, scores[:, k])]
+    return found

@@ -1,0 +1,91 @@
+"""Components that are orders: the probability to win depends on how many places apart two items stand.
+
+Ours. A component of this kind says what its law is (``law``) and fits its own numbers to expected wins (``improved``).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank import kernels
+from plurank.data.blocks import cut_users
+from plurank.data.comparisons import Comparisons
+from plurank.statistics.pair_counts import PairCounts
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+REACH = 20  # places an item may move at once
+MAX_SWEEPS = 10
+
+
+def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Give the place of every item in every ranking, (Q, K), 0 for the best."""
+    return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
+
+
+@dataclass(frozen=True)
+class OrderedComponent(ABC):
+    """K orders of the items, (K, Q), best first."""
+
+    rankings: NDArray[np.int64]
+
+    @abstractmethod
+    def laws(self) -> Floats:
+        """P(win) by lead in places, (K, 2 Q - 1): column d + Q - 1 for an item d places ahead of the other."""
+
+    @abstractmethod
+    def improved(self, pairs: PairCounts, wins: Floats) -> Self:
+        """Explain expected wins (W, K) at least as well: better orders and better numbers."""
+
+    def weigh(
+        self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int
+    ) -> tuple[Floats, float, Floats]:
+        """Improve all users' weights by n_rounds Newton steps each: weights, log posterior and evidence."""
+        c = comparisons
+        edges = cut_users(c.offsets, 0)
+        columns = (c.offsets, c.winners, c.losers, c.kernel_weights)
+        return kernels.places_pass(edges, *columns, places_of(self.rankings), self.laws(), start, prior, n_rounds)
+
+    def probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of a table of weights (m, K)."""
+        return kernels.mix_places(rows, left, right, places_of(self.rankings), self.laws(), weights)
+
+    def probabilities_of(self, pairs: PairCounts) -> Floats:
+        """P(first over second) of every ordered pair in every ranking, (W, K)."""
+        leads = self.leads_of(pairs)
+        return np.take_along_axis(self.laws().T, leads + self.rankings.shape[1] - 1, axis=0)
+
+    def leads_of(self, pairs: PairCounts) -> NDArray[np.int64]:
+        """How many places the first item stands ahead of the second, (W, K)."""
+        places = places_of(self.rankings).astype(np.int64)
+        return places[pairs.losers] - places[pairs.winners]
+
+    def better_orders(self, pairs: PairCounts, wins: Floats) -> NDArray[np.int64]:
+        """Search near the orders for ones that explain expected wins (W, K) better."""
+        return kernels.improve_orders(self.rankings, *pairs.meetings(wins), np.log(self.laws()), REACH, MAX_SWEEPS)
+
+    def place_errors(self, pairs: PairCounts, weights: Floats) -> Floats:
+        """Standard deviations of the places, (Q, K), given user weights (M, K)."""
+        wins = pairs.expected_wins(self.probabilities_of(pairs), weights)
+        return kernels.place_errors(self.rankings, *pairs.meetings(wins), np.log(self.laws()), REACH)
+
+    def mean_wins(self) -> Floats:
+        """P(preferred to another item drawn at random), (Q, K)."""
+        n_items = self.rankings.shape[1]
+        behind = np.cumsum(self.laws(), axis=1)  # summed by lead; an item at place a leads by -a to Q - 1 - a
+        behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
+        first = n_items - 1 - places_of(self.rankings)
+        sums = np.take_along_axis(behind.T, first + n_items, axis=0) - np.take_along_axis(behind.T, first, axis=0)
+        return (sums - 0.5) / (n_items - 1)
+
+
+def wins_by_lead(component: OrderedComponent, pairs: PairCounts, wins: Floats) -> Floats:
+    """Sum expected wins (W, K) by the winner's lead in places, (K, 2 Q - 1)."""
+    n_rankings, n_items = component.rankings.shape
+    columns = component.leads_of(pairs) + n_items - 1
+    return np.stack(
+        [np.bincount(columns[:, k], weights=wins[:, k], minlength=2 * n_items - 1) for k in range(n_rankings)]
+    )

@@ -1,0 +1,32 @@
+"""Where rankings disagree."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.components.ordered import places_of
+from plurank.exceptions import ParameterError
+
+
+class DividedItems(NamedTuple):
+    """Item numbers (n,), and their places in every ranking (n, K), counted from 1."""
+
+    items: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def most_divided_items(rankings: Any, n: int = 5) -> DividedItems:
+    """Find at most ``n`` items whose places in rankings (K, Q) lie furthest apart, the most divided item first.
+
+    Of items equally far apart, the one with the better best place comes first. Items with the same place in every
+    ranking are left out, so one ranking has none.
+    """
+    orders = np.asarray(rankings)
+    if orders.ndim != 2 or not len(orders) or (np.sort(orders, axis=1) != np.arange(orders.shape[1])).any():
+        raise ParameterError("rankings must be item numbers, best first, each item once in every ranking.")
+    places = places_of(orders).astype(np.int64) + 1
+    best, worst = places.min(axis=1), places.max(axis=1)
+    items = np.lexsort((best, best - worst))  # stable, so the smaller item number comes first
+    items = items[best[items] < worst[items]][:n]
+    return DividedItems(items, places[items])

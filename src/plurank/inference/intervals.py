@@ -1,0 +1,68 @@
+"""How sure the model is: intervals for places and for user weights.
+
+Ours. Scores are about Gaussian around their most probable values, with the curvature of the posterior as precision;
+a user's weights are about Dirichlet, with the evidence behind them as concentration.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+Floats = NDArray[np.float64]
+Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+N_DRAWS = 400
+NEAR_AN_END = 2.0  # a Beta with such a shape has much of its mass at an end (coverage was best here, see benchmarks)
+SEED = 20_261_115  # of the draws that intervals are made of: the same model, the same intervals
+
+
+def place_bounds(scores: Floats, errors: Floats, level: float) -> Bounds:
+    """Best and worst place, counted from 1, of items with scores (Q,) and standard errors (Q,)."""
+    return _bounds(scores, scores + errors * _noise(0, len(scores)), level)
+
+
+def user_place_bounds(scores: Floats, errors: Floats, weights: Floats, evidence: float, level: float) -> Bounds:
+    """Best and worst place of items for a user who ranks them by ``scores @ weights``; scores and errors (Q, K)."""
+    drawn = np.zeros((N_DRAWS, len(scores)))
+    followed = _draw_user(weights, evidence)
+    for k in range(len(weights)):  # one ranking at a time: draws of all together would not fit into memory
+        drawn += followed[:, [k]] * (scores[:, k] + errors[:, k] * _noise(k, len(scores)))
+    return _bounds(scores @ weights, drawn, level)
+
+
+def _noise(stream: int, n: int) -> Floats:
+    return np.random.default_rng([SEED, stream]).standard_normal((N_DRAWS, n))
+
+
+def _draw_user(weights: Floats, evidence: float) -> Floats:
+    """Draw one user's weights (n_draws, K); with infinite evidence they are what they are."""
+    if not np.isfinite(evidence):
+        return np.tile(weights, (N_DRAWS, 1))
+    return np.random.default_rng(SEED).dirichlet(np.maximum(evidence * weights, 1e-3), size=N_DRAWS)
+
+
+def _bounds(scores: Floats, drawn: Floats, level: float) -> Bounds:
+    """Quantiles of places over draws (n_draws, Q), widened to the places by the scores (Q,) themselves."""
+    places = _places(drawn)
+    tail = (1.0 - level) / 2.0
+    low = np.quantile(places, tail, axis=0, method="lower").astype(np.int64)
+    high = np.quantile(places, 1.0 - tail, axis=0, method="higher").astype(np.int64)
+    own = _places(scores[None])[0]
+    return np.minimum(low, own), np.maximum(high, own)
+
+
+def _places(scores: Floats) -> NDArray[np.int64]:
+    return np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1) + 1
+
+
+def weight_bounds(weights: Floats, evidence: Floats, level: float) -> tuple[Floats, Floats]:
+    """Lower and upper bounds of user weights (M, K), from each weight's Beta distribution.
+
+    A weight whose density is high near 0 has the lower bound 0, one whose density is high near 1 the upper bound 1.
+    """
+    first = np.maximum(evidence[:, None] * weights, 1e-9)
+    second = np.maximum(evidence[:, None] * (1.0 - weights), 1e-9)
+    low, high = first <= NEAR_AN_END, second <= NEAR_AN_END
+    tail = 1.0 - level
+    lower = beta.ppf(np.where(high & ~low, tail, tail / 2.0), first, second)
+    upper = beta.ppf(np.where(low & ~high, level, 1.0 - tail / 2.0), first, second)
+    return np.where(low, 0.0, lower), np.where(high, 1.0, upper)

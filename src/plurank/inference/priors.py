@@ -1,0 +1,42 @@
+"""What is assumed before the data speak: how people spread over the rankings, and how much rankings differ."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.components.bradley_terry import ScorePrior
+
+Floats = NDArray[np.float64]
+LEAST_MEAN = 1e-3  # times 1 / K, so that a ranking nobody follows can still be followed
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Mean weights (K,) and concentration of the Dirichlet of user weights; spread of a ranking's own scores."""
+
+    mean: Floats
+    concentration: float
+    spread: float
+
+    @classmethod
+    def vague(cls, n_rankings: int, concentration: float = 10.0, spread: float = 0.3) -> "Priors":
+        """Nobody special, nothing certain."""
+        return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, spread)
+
+    @property
+    def counts(self) -> Floats:
+        """The Dirichlet's counts, (1, K)."""
+        return (self.concentration * self.mean)[None]
+
+    @property
+    def scores(self) -> ScorePrior:
+        """The prior of the scores: what rankings share is free to spread by at least one unit of log odds."""
+        return ScorePrior(self.spread, max(self.spread, 1.0))
+
+
+def mean_of(weights: Floats) -> Floats:
+    """Give the mean of user weights (M, K), kept away from zero, (K,)."""
+    mean = weights.mean(axis=0)
+    mean = np.maximum(mean, LEAST_MEAN / len(mean))
+    return mean / mean.sum()

@@ -1,0 +1,269 @@
+"""One pass over the comparisons: every user's weights, and what they say about the rankings.
+
+All passes cut the users into fixed blocks with private sums, so that nothing depends on the number of threads. A user's
+weights maximise ``log likelihood + sum_k prior_k log theta_k``: the posterior in the softmax basis, where a Dirichlet
+has exponents prior_k instead of prior_k - 1. It is concave, so Newton steps that are kept only where they help get
+there quickly; start (M, K) is where they begin. prior is (1, K), or (M, K) with a row for every user.
+
+For scores the weights are then integrated out (Laplace): what is maximised is the posterior of the scores alone, and a
+slope is the mean slope over a user's weights, to second order. Otherwise scores spread too far and weights too little.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction
+
+NEGLIGIBLE = 1e-12  # relative gain of the posterior at which a user's weights are done
+
+
+@njit(cache=True, fastmath=FAST)
+def _mix(p, n, theta, q):
+    """``q[:n] = theta @ p[:, :n]``"""
+    q[:n] = 0.0
+    for k in range(theta.size):
+        share = theta[k]
+        for e in range(n):
+            q[e] += share * p[k, e]
+
+
+@njit(cache=True, fastmath=FAST)
+def _bend_of(p, n, factor, theta, prior, bend):
+    """Curvature of the posterior in theta: ``sum_e factor_e p_e p_e^T + diag(prior / theta^2)``."""
+    for k in range(theta.size):
+        for m in range(k + 1):
+            total = 0.0
+            for e in range(n):
+                total += factor[e] * p[k, e] * p[m, e]
+            bend[k, m] = total
+        bend[k, k] += prior[k] / (theta[k] * theta[k])
+
+
+@njit(cache=True, fastmath=FAST)
+def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, vectors):
+    """Improve one user's theta in place, given p (K, n), P_k of each comparison; gives the log posterior."""
+    slope, step, ones, trial = vectors[0], vectors[1], vectors[2], vectors[3]
+    trial[:] = theta
+    best = -np.inf
+    length = 1.0
+    for turn in range(n_rounds + 1):
+        _mix(p, n, trial, q)
+        value = 0.0
+        for e in range(n):
+            value += counts[e] * np.log(q[e])
+        for k in range(theta.size):
+            value += prior[k] * np.log(trial[k])
+        if value >= best:
+            done = value - best < NEGLIGIBLE * abs(value)
+            theta[:] = trial
+            best = value
+            if done or turn == n_rounds:
+                break
+            for e in range(n):
+                q[e] = 1.0 / q[e]
+                factor[e] = counts[e] * q[e] * q[e]
+                q[e] *= counts[e]
+            for k in range(theta.size):
+                total = 0.0
+                for e in range(n):
+                    total += q[e] * p[k, e]
+                slope[k] = total + prior[k] / theta[k]
+            _bend_of(p, n, factor, theta, prior, bend)
+            length = newton_direction(theta, slope, bend, ones, step)
+        else:
+            length *= 0.3
+        for k in range(theta.size):
+            trial[k] = theta[k] + length * step[k]
+    return best
+
+
+@njit(cache=True, fastmath=FAST)
+def _mean_pulls(p, n, counts, theta, q, factor, covariance, pulls):
+    """Fill pulls (K, n): the slope of the log likelihood of each comparison in its p_k, averaged over theta.
+
+    With C the covariance of theta: ``theta_k / q - (C p)_k / q^2 + (p^T C p) theta_k / q^3``.
+    """
+    for e in range(n):
+        q[e] = 1.0 / q[e]
+        factor[e] = 0.0
+    for k in range(theta.size):
+        pulls[k, :n] = 0.0
+        for m in range(theta.size):
+            part = covariance[k, m]
+            for e in range(n):
+                pulls[k, e] += part * p[m, e]
+        for e in range(n):
+            factor[e] += pulls[k, e] * p[k, e]
+    for e in range(n):
+        factor[e] *= q[e] * q[e]
+    for k in range(theta.size):
+        for e in range(n):
+            pulls[k, e] = counts[e] * q[e] * (theta[k] * (1.0 + factor[e]) - q[e] * pulls[k, e])
+
+
+@njit(cache=True, parallel=True, fastmath=FAST)
+def probability_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds, observed):
+    """Mix probabilities: ``P(i over j) = sum_k theta_k p_k``, ``p_k = sigmoid(scores_ik - scores_jk)``.
+
+    Gives theta (M, K), the log posterior, its slope in scores (Q, K), and its curvature (Q, K): of the complete data,
+    ``sum r p (1 - p)`` with r the probability that ranking k made the comparison, or where ``observed`` what is left
+    when that is not seen; and the evidence behind each user's weights (M,).
+    """
+    n_items, n_rankings = scores.shape
+    strengths = np.exp(scores)
+    n_blocks = edges.size - 1
+    slopes = np.zeros((n_blocks, n_items, n_rankings))
+    bends = np.zeros((n_blocks, n_items, n_rankings))
+    values = np.zeros(n_blocks)
+    weighed = start.copy()
+    evidence = np.zeros(offsets.size - 1)
+    for b in prange(n_blocks):
+        most = 0
+        for u in range(edges[b], edges[b + 1]):
+            most = max(most, offsets[u + 1] - offsets[u])
+        p = np.empty((n_rankings, most))
+        pulls = np.empty((n_rankings, most))
+        counts = np.ones(most)
+        q = np.empty(most)
+        factor = np.empty(most)
+        bend = np.empty((n_rankings, n_rankings))
+        covariance = np.empty((n_rankings, n_rankings))
+        vectors = np.empty((4, n_rankings))
+        for u in range(edges[b], edges[b + 1]):
+            first = offsets[u]
+            n = offsets[u + 1] - first
+            own = prior[min(u, prior.shape[0] - 1)]
+            theta = weighed[u]
+            for e in range(n):
+                ahead, behind = strengths[winners[first + e]], strengths[losers[first + e]]
+                for k in range(n_rankings):
+                    p[k, e] = ahead[k] / (ahead[k] + behind[k])
+            if weights.size:
+                counts[:n] = weights[first : first + n]
+            values[b] += _weigh_probabilities(p, n, counts, own, theta, n_rounds, q, factor, bend, vectors)
+            _mix(p, n, theta, q)
+            for e in range(n):
+                factor[e] = counts[e] / (q[e] * q[e])
+            _bend_of(p, n, factor, theta, own, bend)
+            values[b] += integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
+            evidence[u] = evidence_of(theta, covariance)
+            _mean_pulls(p, n, counts, theta, q, factor, covariance, pulls)
+            for e in range(n):
+                i, j = winners[first + e], losers[first + e]
+                for k in range(n_rankings):
+                    miss = 1.0 - p[k, e]
+                    pull = pulls[k, e] * p[k, e] * miss
+                    slopes[b, i, k] += pull
+                    slopes[b, j, k] -= pull
+                    share = theta[k] * p[k, e] * q[e]  # q is its inverse by now
+                    mass = counts[e] * share * miss * p[k, e]
+                    if observed:
+                        mass -= counts[e] * share * (1.0 - share) * miss * miss
+                    bends[b, i, k] += mass
+                    bends[b, j, k] += mass
+    return weighed, values.sum(), _sum_blocks(slopes), _sum_blocks(bends), evidence
+
+
+@njit(cache=True, parallel=True, fastmath=FAST)
+def places_pass(edges, offsets, winners, losers, weights, places, laws, start, prior, n_rounds):
+    """Mix probabilities that depend on how far apart two items stand: ``P_k = laws[k, place_j - place_i + Q - 1]``.
+
+    places (Q, K) int32, laws (K, 2 Q - 1). Gives theta (M, K), the log posterior of theta and orders together, and the
+    evidence behind each user's weights (M,).
+    """
+    n_items, n_rankings = places.shape
+    n_blocks = edges.size - 1
+    values = np.zeros(n_blocks)
+    weighed = start.copy()
+    evidence = np.zeros(offsets.size - 1)
+    for b in prange(n_blocks):
+        most = 0
+        for u in range(edges[b], edges[b + 1]):
+            most = max(most, offsets[u + 1] - offsets[u])
+        p = np.empty((n_rankings, most))
+        counts = np.ones(most)
+        q = np.empty(most)
+        factor = np.empty(most)
+        bend = np.empty((n_rankings, n_rankings))
+        covariance = np.empty((n_rankings, n_rankings))
+        vectors = np.empty((4, n_rankings))
+        for u in range(edges[b], edges[b + 1]):
+            first = offsets[u]
+            n = offsets[u + 1] - first
+            own = prior[min(u, prior.shape[0] - 1)]
+            theta = weighed[u]
+            for e in range(n):
+                i, j = winners[first + e], losers[first + e]
+                for k in range(n_rankings):
+                    p[k, e] = laws[k, places[j, k] - places[i, k] + n_items - 1]
+            if weights.size:
+                counts[:n] = weights[first : first + n]
+            values[b] += _weigh_probabilities(p, n, counts, own, theta, n_rounds, q, factor, bend, vectors)
+            _mix(p, n, theta, q)
+            for e in range(n):
+                factor[e] = counts[e] / (q[e] * q[e])
+            _bend_of(p, n, factor, theta, own, bend)
+            integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
+            evidence[u] = evidence_of(theta, covariance)
+    return weighed, values.sum(), evidence
+
+
+@njit(cache=True, fastmath=FAST)
+def _sum_blocks(parts):
+    """Sum over the first axis in its order."""
+    total = np.zeros(parts.shape[1:])
+    for b in range(parts.shape[0]):
+        total += parts[b]
+    return total
+
+
+@njit(cache=True, parallel=True)
+def mix_probabilities(rows, left, right, scores, theta):
+    """``out[e] = (theta[rows[e]] / (1 + exp(scores[right[e]] - scores[left[e]]))).sum()``"""
+    n_rankings = scores.shape[1]
+    out = np.zeros(left.size)
+    for e in prange(left.size):
+        total = 0.0
+        for k in range(n_rankings):
+            total += theta[rows[e], k] / (1.0 + np.exp(scores[right[e], k] - scores[left[e], k]))
+        out[e] = min(total, 1.0)  # weights may sum to a little more than 1
+    return out
+
+
+@njit(cache=True, parallel=True)
+def mix_utilities(rows, left, right, scores, theta):
+    """``out[e] = 1 / (1 + exp(theta[rows[e]] @ (scores[right[e]] - scores[left[e]])))``"""
+    n_rankings = scores.shape[1]
+    out = np.zeros(left.size)
+    for e in prange(left.size):
+        behind = 0.0
+        for k in range(n_rankings):
+            behind += theta[rows[e], k] * (scores[right[e], k] - scores[left[e], k])
+        out[e] = 1.0 / (1.0 + np.exp(behind))
+    return out
+
+
+@njit(cache=True, parallel=True)
+def mix_places(rows, left, right, places, laws, theta):
+    """``out[e] = sum_k theta[rows[e], k] laws[k, places[right[e], k] - places[left[e], k] + Q - 1]``"""
+    n_items, n_rankings = places.shape
+    out = np.zeros(left.size)
+    for e in prange(left.size):
+        total = 0.0
+        for k in range(n_rankings):
+            total += theta[rows[e], k] * laws[k, places[right[e], k] - places[left[e], k] + n_items - 1]
+        out[e] = min(total, 1.0)  # weights may sum to a little more than 1
+    return out
+
+
+@njit(cache=True, parallel=True, fastmath=FAST)
+def mean_wins(scores, opponents):
+    """``out[i, k] = (1 / (1 + exp(opponents[:, k] - scores[i, k]))).mean()``; scores (n, K), opponents (m, K)."""
+    out = np.empty(scores.shape)
+    for i in prange(scores.shape[0]):
+        for k in range(scores.shape[1]):
+            total = 0.0
+            for j in range(opponents.shape[0]):
+                total += 1.0 / (1.0 + np.exp(opponents[j, k] - scores[i, k]))
+            out[i, k] = total / opponents.shape[0]
+    return out

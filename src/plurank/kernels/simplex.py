@@ -1,0 +1,94 @@
+"""Newton's method on the simplex: the inner step of every user's weights."""
+
+import numpy as np
+from numba import njit
+
+FAST = {"reassoc", "contract"}
+CERTAIN = 1e6  # the evidence for a weight that cannot vary, because it is the only one
+
+
+@njit(cache=True, fastmath=FAST)
+def factorise(bend):
+    """Replace the lower triangle of a positive definite matrix by its Cholesky factor."""
+    for k in range(bend.shape[0]):
+        for m in range(k + 1):
+            rest = bend[k, m]
+            for c in range(m):
+                rest -= bend[k, c] * bend[m, c]
+            if k == m:
+                bend[k, k] = np.sqrt(max(rest, 1e-300))
+            else:
+                bend[k, m] = rest / bend[m, m]
+
+
+@njit(cache=True, fastmath=FAST)
+def solve_factorised(factor, right):
+    """Solve ``L L^T x = right`` in place."""
+    n = right.size
+    for k in range(n):
+        rest = right[k]
+        for c in range(k):
+            rest -= factor[k, c] * right[c]
+        right[k] = rest / factor[k, k]
+    for k in range(n - 1, -1, -1):
+        rest = right[k]
+        for c in range(k + 1, n):
+            rest -= factor[c, k] * right[c]
+        right[k] = rest / factor[k, k]
+
+
+@njit(cache=True, fastmath=FAST)
+def newton_direction(theta, slope, bend, ones, step):
+    """Find the step that maximises ``slope . d - d^T bend d / 2`` among those that keep the sum of theta.
+
+    ``step = H^-1 slope - nu H^-1 1``. Gives the length, at most 1, that leaves a tenth of every weight in place.
+    bend (K, K) is overwritten; ones and step (K,) are filled.
+    """
+    factorise(bend)
+    ones[:] = 1.0
+    step[:] = slope
+    solve_factorised(bend, ones)
+    solve_factorised(bend, step)
+    nu = step.sum() / ones.sum()
+    longest = 1.0
+    for k in range(theta.size):
+        step[k] -= nu * ones[k]
+        if step[k] < 0.0:
+            longest = min(longest, -0.9 * theta[k] / step[k])
+    return longest
+
+
+@njit(cache=True, fastmath=FAST)
+def integrate_weights(theta, bend, covariance, column, ones):
+    """Integrate a user's weights out by Laplace's method; gives the logarithm of their volume, up to a constant.
+
+    In the softmax basis the volume is ``det(J^T H J)^-1/2`` over directions that keep the sum, with J = diag(theta) -
+    theta theta^T: ``-(log det H + log 1^T H^-1 1) / 2 - sum_k log theta_k``. covariance (K, K) is filled with
+    ``H^-1 - H^-1 1 1^T H^-1 / (1^T H^-1 1)``; bend (K, K), H, is overwritten.
+    """
+    factorise(bend)
+    ones[:] = 1.0
+    solve_factorised(bend, ones)
+    total = ones.sum()
+    volume = -0.5 * np.log(total)
+    for k in range(theta.size):
+        volume -= np.log(bend[k, k]) + np.log(theta[k])
+        column[:] = 0.0
+        column[k] = 1.0
+        solve_factorised(bend, column)
+        for m in range(theta.size):
+            covariance[m, k] = column[m] - ones[m] * ones[k] / total
+    return volume
+
+
+@njit(cache=True, fastmath=FAST)
+def evidence_of(theta, covariance):
+    """Give n such that Dirichlet(n theta) has the total variance of the covariance (K, K)."""
+    if theta.size == 1:
+        return CERTAIN
+    variance = 0.0
+    spread = 1.0
+    for k in range(theta.size):
+        variance += covariance[k, k]
+        spread -= theta[k] * theta[k]
+    return max(spread / max(variance, 1e-300) - 1.0, 0.0)

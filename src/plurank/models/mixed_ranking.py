@@ -1,0 +1,365 @@
+"""MixedRanking: start well, then maximise the posterior with rankings as structure."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import polars as pl
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from plurank.algorithms.choose_priors import choose_priors
+from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
+from plurank.algorithms.start_rankings import Start, start_rankings
+from plurank.components.bradley_terry import BradleyTerry, Mixing, ScorePrior, mean_wins, slopes
+from plurank.components.mallows import Mallows
+from plurank.components.ordered import OrderedComponent, places_of
+from plurank.components.strict import Strict
+from plurank.data.checks import check_choice, check_positive, check_whole
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import as_series, look_up
+from plurank.evaluation.alignment import align
+from plurank.exceptions import ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
+from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
+from plurank.inference.priors import Priors, mean_of
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, with_unknown
+from plurank.models.fields import COMMON, Field
+from plurank.models.updating import update_scores
+from plurank.progress import Progress, silent
+from plurank.rng import RandomState, as_generator, spawn
+from plurank.statistics.pair_counts import PairCounts
+from plurank.wording import count
+
+ComponentName = Literal["bradley-terry", "mallows", "strict"]
+WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
+FIRST_FLIP, FIRST_DISPERSION = 0.05, 0.9
+LEVEL = 0.9
+
+OWN_FIELDS = {
+    "scores_": Field("f", ("Q", "K")),
+    "score_errors_": Field("f", ("Q", "K"), "not negative"),
+    "user_evidence_": Field("f", ("M",), "not negative"),
+    "spread_": Field("if", (), "positive"),
+    "log_posterior_": Field("f", ("passes",)),
+    "member_scores_": Field("f", ("members", "Q", "K")),
+    "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
+}
+COMPONENT_FIELDS: dict[str, dict[str, Field]] = {
+    "bradley-terry": {},
+    "mallows": {"dispersion_": Field("f", ("K",), "between 0 and 1")},
+    "strict": {"flip_probability_": Field("f", (), "at most a half")},
+}
+
+
+class MixedRanking(RankingModel):
+    """Rankings shared by a population, each with scores, and how much each person follows each of them.
+
+    Parameters: ``n_rankings`` (K); ``component``, what a ranking is: ``bradley-terry`` (scores), ``mallows`` (an order
+    with a dispersion) or ``strict`` (an order with a flip probability); ``mixing``: ``probability`` (each comparison is
+    made by one of the rankings, as in the paper) or ``utility`` (each person blends the scores into one taste;
+    bradley-terry only); ``start``: ``best`` of ``items``, ``pairs`` and ``random``, or one of these; ``concentration``
+    of the weights and ``spread`` of the scores, None to choose them on held-out comparisons; ``ensemble``, the number
+    of fits that predictions average over; ``max_iter`` passes and ``tol``, the gain of the log posterior per
+    comparison that counts as none; ``random_state``.
+
+    After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
+    (``items_[rankings_]`` are the labels); ``scores_`` (Q, K), log odds, or minus the places of an order, with standard
+    errors ``score_errors_``; ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
+    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``dispersion_`` (K,) or
+    ``flip_probability_``; ``items_``, ``users_``; ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
+    """
+
+    scores_: Floats
+    score_errors_: Floats
+    user_evidence_: Floats
+    dispersion_: Floats
+    flip_probability_: float
+    member_scores_: Floats
+    member_weights_: Floats
+
+    def __init__(
+        self,
+        n_rankings: int = 10,
+        component: ComponentName = "bradley-terry",
+        mixing: Mixing = "probability",
+        *,
+        start: Start = "best",
+        concentration: float | None = None,
+        spread: float | None = None,
+        ensemble: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_rankings = n_rankings
+        self.component = component
+        self.mixing = mixing
+        self.start = start
+        self.concentration = concentration
+        self.spread = spread
+        self.ensemble = ensemble
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What a fitted model consists of."""
+        return {**COMMON, **OWN_FIELDS, **COMPONENT_FIELDS[self.component]}
+
+    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
+        """Choose priors, find a start, and refine."""
+        self._check_parameters()
+        comparisons = as_comparisons(X)
+        self._check_enough(comparisons)
+        children = spawn(as_generator(self.random_state), 2 + self.ensemble)
+        # one thread, so that sums in matrix products have one order; the kernels use all cores
+        with threadpool_limits(1, "blas"):
+            priors = self._choose_priors(comparisons, children[0], on_progress)
+            fitted, priors = self._fit_scores(comparisons, priors, self.start, children[1], on_progress)
+            self.items_, self.users_ = comparisons.items, comparisons.users
+            if self.component == "bradley-terry":
+                self._keep_scores(comparisons, fitted, priors)
+            else:
+                self._keep_orders(comparisons, self._fit_orders(comparisons, fitted, priors, on_progress), priors)
+            self._add_members(comparisons, priors, children[3:], on_progress)
+        self._order_rankings()
+        self._warn_if_unfinished()
+        return self
+
+    def _check_parameters(self) -> None:
+        for name in ("n_rankings", "ensemble", "max_iter"):
+            check_whole(name, getattr(self, name), 1)
+        check_choice("component", self.component, tuple(COMPONENT_FIELDS))
+        check_choice("mixing", self.mixing, ("probability", "utility"))
+        check_choice("start", self.start, ("best", "items", "pairs", "random"))
+        for name in ("concentration", "spread"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+        check_positive("tol", self.tol)
+        if self.component != "bradley-terry" and (self.mixing == "utility" or self.ensemble > 1):
+            raise ParameterError(
+                f"component {self.component!r} has no scores to blend or to average; expected mixing='probability' and "
+                f"ensemble=1. Use component='bradley-terry' for mixing={self.mixing!r}, ensemble={self.ensemble}."
+            )
+
+    def _check_enough(self, comparisons: Comparisons) -> None:
+        if self.n_rankings > comparisons.n_users:
+            raise NotIdentifiableError(
+                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(comparisons.n_users, 'user')}. "
+                "Expected at most as many rankings as users; try fewer rankings."
+            )
+
+    def _choose_priors(self, comparisons: Comparisons, rng: np.random.Generator, on_progress: Progress) -> Priors:
+        given = {name: getattr(self, name) for name in ("concentration", "spread")}
+        free = tuple(name for name, value in given.items() if value is None)
+        known = {name: float(value) for name, value in given.items() if value is not None}
+        priors = Priors.vague(self.n_rankings, **known)
+        return choose_priors(comparisons, priors, self.mixing, free, rng=rng, on_progress=on_progress)
+
+    def _fit_scores(
+        self, comparisons: Comparisons, priors: Priors, start: Start, rng: np.random.Generator, on_progress: Progress
+    ) -> tuple[Refinement[BradleyTerry], Priors]:
+        """Start and refine; the prior's mean is that of the start's weights."""
+        begun = start_rankings(
+            comparisons, self.n_rankings, self.mixing, start, priors, rng=rng, on_progress=on_progress
+        )
+        priors = replace(priors, mean=mean_of(begun.weights))
+        fitted = refine_scores(
+            comparisons, begun.component, begun.weights, priors.counts, priors.scores,
+            max_iter=self.max_iter, tol=self.tol, on_progress=on_progress,
+        )  # fmt: skip
+        return fitted, priors
+
+    def _fit_orders(
+        self, comparisons: Comparisons, fitted: Refinement[BradleyTerry], priors: Priors, on_progress: Progress
+    ) -> Refinement[OrderedComponent]:
+        """Turn scores into orders and refine these."""
+        rankings = fitted.component.rankings
+        orders = (
+            Strict(rankings, FIRST_FLIP)
+            if self.component == "strict"
+            else Mallows(rankings, np.full(len(rankings), FIRST_DISPERSION))
+        )
+        return refine_orders(
+            comparisons, orders, fitted.weights, priors.counts,
+            max_iter=self.max_iter, tol=self.tol, on_progress=on_progress,
+        )  # fmt: skip
+
+    def _keep_scores(
+        self,
+        comparisons: Comparisons,
+        fitted: Refinement[BradleyTerry],
+        priors: Priors,
+        known: ScorePrior | None = None,
+    ) -> None:
+        self._keep(fitted, priors)
+        self.scores_ = fitted.component.scores
+        seen = fitted.component.weigh(comparisons, fitted.weights, priors.counts, WEIGHING_ROUNDS, observed=True)
+        self._keep_weights(seen.weights, seen.evidence)
+        least = (known or priors.scores).evaluate(self.scores_)[2]
+        self.score_errors_ = 1.0 / np.sqrt(np.maximum(seen.curvature, 0.0) + least)
+
+    def _keep_orders(self, comparisons: Comparisons, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
+        self._keep(fitted, priors)
+        component = fitted.component
+        if isinstance(component, Strict):
+            self.flip_probability_ = component.flip
+        elif isinstance(component, Mallows):
+            self.dispersion_ = component.dispersion
+        weights, _, evidence = component.weigh(comparisons, fitted.weights, priors.counts, WEIGHING_ROUNDS)
+        self._keep_weights(weights, evidence)
+        self.scores_ = -places_of(self.rankings_).astype(np.float64)
+        self.score_errors_ = component.place_errors(PairCounts.of(comparisons), weights)
+
+    def _keep(self, fitted: Refinement[Any], priors: Priors) -> None:
+        self.rankings_ = fitted.component.rankings
+        self.concentration_, self.spread_ = priors.concentration, priors.spread
+        self.log_posterior_ = np.array(fitted.history)
+        self.n_iter_, self.converged_ = len(fitted.history), bool(fitted.converged)
+
+    def _keep_weights(self, weights: Floats, evidence: Floats) -> None:
+        self.user_weights_ = weights / weights.sum(axis=1, keepdims=True)
+        self.user_evidence_ = evidence
+        self.mean_weights_ = mean_of(self.user_weights_)
+
+    def _add_members(
+        self, comparisons: Comparisons, priors: Priors, children: list[np.random.Generator], on_progress: Progress
+    ) -> None:
+        """Fit again from other starts, with rankings in the order of the first fit's."""
+        n_items, n_rankings = self.scores_.shape
+        self.member_scores_ = np.empty((len(children), n_items, n_rankings))
+        self.member_weights_ = np.empty((len(children), comparisons.n_users, n_rankings))
+        for member, rng in enumerate(children):
+            fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
+            fitted, _ = self._fit_scores(comparisons, fresh, "random", rng, on_progress)
+            order = align(fitted.component.rankings, self.rankings_)
+            self.member_scores_[member] = fitted.component.scores[:, order]
+            self.member_weights_[member] = (fitted.weights / fitted.weights.sum(axis=1, keepdims=True))[:, order]
+
+    def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
+        """Go on with more comparisons, of users and items old and new, without the ones seen before.
+
+        What earlier comparisons said is remembered as a Gaussian of the scores and a Dirichlet of each user's weights;
+        the result is close to a fit of all comparisons together. Rankings keep their numbers.
+        """
+        check_is_fitted(self, "rankings_")
+        if self.component != "bradley-terry":
+            raise ParameterError(
+                f"update needs component='bradley-terry'; the orders of {self.component!r} do not remember the "
+                "comparisons they rest on. Fit again with all comparisons."
+            )
+        with threadpool_limits(1, "blas"):
+            update_scores(self, as_comparisons(X), on_progress)
+        self._warn_if_unfinished()
+        return self
+
+    def _warn_if_unfinished(self) -> None:
+        if not self.converged_:
+            message = f"the posterior was still growing after {self.n_iter_} passes; the fit is kept. Try max_iter=."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _component(self) -> BradleyTerry | OrderedComponent:
+        if self.component == "mallows":
+            return Mallows(self.rankings_, self.dispersion_)
+        if self.component == "strict":
+            return Strict(self.rankings_, self.flip_probability_)
+        return BradleyTerry(self.scores_, self.mixing)
+
+    def _prior_counts(self) -> Floats:
+        return (self.concentration_ * self.mean_weights_)[None]
+
+    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
+        weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS)[0]
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats]]:
+        """Give every fit that predictions average over: what its rankings are, and user weights (M, K)."""
+        yield self._component(), self.user_weights_
+        for scores, weights in zip(self.member_scores_, self.member_weights_, strict=True):
+            yield BradleyTerry(scores, self.mixing), weights
+
+    def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
+        total = np.zeros(len(left))
+        for component, weights in self._members():
+            table, rows = with_unknown(weights, mean_of(weights), users)
+            total += component.probabilities(table, rows, left, right)
+        return total / (1 + len(self.member_scores_))
+
+    def predict_new(self, asked: Any, test: Any) -> Floats:
+        """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
+        check_is_fitted(self, "rankings_")
+        asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
+        users = look_up(test.users, asked.users, "user")
+        start = np.tile(self.mean_weights_, (asked.n_users, 1))
+        total = np.zeros(len(test))
+        for component, weights in self._members():
+            counts = (self.concentration_ * mean_of(weights))[None]
+            folded = component.weigh(asked, start, counts, WEIGHING_ROUNDS)[0]
+            table, rows = with_unknown(folded, mean_of(weights), users[test.user_of_each()])
+            total += component.probabilities(table, rows, test.winners, test.losers)
+        return total / (1 + len(self.member_scores_))
+
+    def _item_scores(self, weights: Floats) -> Floats:
+        if self.mixing == "utility":
+            return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
+        return self._wins_by_ranking() @ weights
+
+    def _wins_by_ranking(self, k: int | None = None) -> Floats:
+        """P(preferred to another item drawn at random) for every item in every ranking, (Q, K), or in one, (Q, 1)."""
+        columns = slice(None) if k is None else slice(k, k + 1)
+        component = self._component()
+        if isinstance(component, BradleyTerry):
+            return mean_wins(self.scores_[:, columns])
+        return component.mean_wins()[:, columns]
+
+    def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
+        """Rank all items for one user, best first: columns item, score, rank, lower, upper.
+
+        The score is the probability to be preferred to another item drawn at random; lower and upper bound the rank
+        with 90 % probability. Without a user the population's mean weights count; for a new user give ``weights``, a
+        row of what ``transform`` returned.
+        """
+        frame = super().rank(user, weights=weights)
+        evidence = np.inf
+        if user is not None and weights is None:
+            evidence = float(self.user_evidence_[look_up([user], self.users_, "user")[0]])
+        scores, errors = self.scores_, self.score_errors_
+        if self.mixing == "probability":  # what adds up is the probability to win
+            scores = self._wins_by_ranking()
+            errors = slopes(self.scores_, scores) * errors
+        lower, upper = user_place_bounds(scores, errors, self._one_row(user, weights), evidence, LEVEL)
+        order = look_up(frame["item"], self.items_, "item")
+        return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
+        """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
+        check_is_fitted(self, "rankings_")
+        check_whole("ranking", ranking, 1)
+        if ranking > len(self.rankings_):
+            raise ParameterError(
+                f"ranking must be at most {len(self.rankings_)}, the number of rankings; got {ranking}."
+            )
+        k = ranking - 1
+        order = self.rankings_[k]
+        lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)
+        columns = {
+            "score": self._wins_by_ranking(k)[order, 0],
+            "rank": np.arange(1, len(order) + 1),
+            "lower": lower[order],
+            "upper": upper[order],
+        }
+        return pl.DataFrame(columns).select(as_series(self.items_[order], "item"), *columns)
+
+    def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
+        """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
+        row = self._one_row(user, None)
+        code = look_up([user], self.users_, "user")
+        if code[0] < 0:
+            raise DataError("expected a user of the model.")
+        lower, upper = weight_bounds(row[None], self.user_evidence_[code], level)
+        columns = {"ranking": np.arange(1, len(row) + 1), "weight": row, "lower": lower[0], "upper": upper[0]}
+        return pl.DataFrame(columns)

@@ -1,0 +1,196 @@
+"""How many rankings, and which way to mix them: what held-out comparisons say."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plurank.components.bradley_terry import Mixing
+from plurank.data.checks import check_choice, check_whole
+from plurank.data.comparisons import Comparisons
+from plurank.data.splitting import split_safely
+from plurank.exceptions import DataError, ParameterError
+from plurank.models.base import as_comparisons
+from plurank.models.mixed_ranking import MixedRanking
+from plurank.progress import Progress, silent
+from plurank.rng import RandomState, as_generator, draw_seed
+from plurank.wording import count
+
+Floats = NDArray[np.float64]
+SHARE_OF_USERS, SHARE = 0.2, 0.2
+ENOUGH = 1_000_000  # comparisons
+MIXINGS: tuple[Mixing, ...] = ("probability", "utility")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The answer and the figures behind it.
+
+    ``table`` has a row for every candidate: mixing, n_rankings; the held-out log-likelihood per comparison of known
+    users (by_comparison) and of new users after they answered some questions (by_user), of both together (held_out),
+    and how much worse that is than the best (behind), each with a standard error over users (_se).
+    """
+
+    n_rankings: int
+    mixing: Mixing
+    answer: str
+    table: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Comparisons to fit, comparisons of the same users to predict, and new users' to fold in and to predict."""
+
+    train: Comparisons
+    known: Comparisons
+    asked: Comparisons | None
+    new: Comparisons | None
+
+
+def select_rankings(
+    X: Any,
+    candidates: Iterable[int] = range(1, 11),
+    mixing: Mixing | Sequence[Mixing] = MIXINGS,
+    *,
+    random_state: RandomState = None,
+    on_progress: Progress = silent,
+    **parameters: Any,
+) -> Selection:
+    """Fit every candidate to part of the comparisons and see how well it predicts the rest.
+
+    Held out are some comparisons of most users, and most comparisons of some users. Chosen is the way to mix that
+    predicts best and, with it, the fewest rankings that are not worse than the best by more than one standard error
+    of the difference. ``parameters`` go to MixedRanking.
+    """
+    numbers, ways = _check(candidates, mixing)
+    rng = as_generator(random_state)
+    parts = _hold_out(_some_users(as_comparisons(X), rng), rng)
+    seed = draw_seed(rng)
+    rows = []
+    plan = list(_plan(numbers, ways))
+    for n, (way, n_rankings) in enumerate(plan):
+        on_progress(f"trying {count(n_rankings, 'ranking')}, mixed by {way}", n / len(plan))
+        model = MixedRanking(n_rankings, mixing=way, random_state=seed, **parameters).fit(parts.train)
+        rows.append((way, n_rankings, *_predict(model, parts)))
+    on_progress("done", 1.0)
+    return _choose(rows, numbers, ways)
+
+
+def _check(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tuple[list[int], list[Mixing]]:
+    numbers = sorted(set(candidates))
+    if not numbers:
+        raise ParameterError("candidates must be some numbers of rankings, got none.")
+    for number in numbers:
+        check_whole("candidates", number, 1)
+    ways: list[Mixing] = [mixing] if isinstance(mixing, str) else list(mixing)
+    if not ways:
+        raise ParameterError("mixing must be 'probability', 'utility' or both, got none.")
+    for way in ways:
+        check_choice("mixing", way, MIXINGS)
+    return numbers, ways
+
+
+def _plan(numbers: list[int], ways: list[Mixing]) -> Iterator[tuple[Mixing, int]]:
+    """Every candidate once: one ranking is the same however it is mixed."""
+    for way in ways:
+        for number in numbers:
+            if number > 1 or way == ways[0]:
+                yield way, number
+
+
+def _some_users(comparisons: Comparisons, rng: np.random.Generator) -> Comparisons:
+    if len(comparisons) <= ENOUGH:
+        return comparisons
+    return comparisons.split(ENOUGH / len(comparisons), by="user", random_state=rng)[1]
+
+
+def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut:
+    """Hold out users, and of the others comparisons; new users are asked most of their comparisons first."""
+    most, few = (
+        comparisons.split(SHARE_OF_USERS, by="user", random_state=rng)
+        if comparisons.n_users >= 5
+        else (comparisons, None)
+    )
+    train, known = _keep_users(most, rng)
+    asked, new = _keep_users(few, rng) if few is not None else (None, None)
+    if train is None or known is None:
+        raise DataError(
+            f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_users, 'user')} are too few to hold some "
+            "out. "
+            "Expected users with several comparisons each."
+        )
+    return HeldOut(train, known, asked, new)
+
+
+def _keep_users(comparisons: Comparisons, rng: np.random.Generator) -> Any:
+    """Split safely; only users with comparisons on both sides are predicted."""
+    kept, held_out = split_safely(comparisons, SHARE, rng)
+    users = comparisons.user_of_each()
+    has_kept = np.bincount(users[kept], minlength=comparisons.n_users) > 0
+    held_out &= has_kept[users]
+    if not kept.any() or not held_out.any():
+        return None, None
+    return comparisons.select(kept), comparisons.select(held_out)
+
+
+def _predict(model: MixedRanking, parts: HeldOut) -> tuple[Floats, Floats]:
+    """Give (users, 3): log-likelihood, weight of comparisons, 1 for new users; known users first."""
+    sums = [_by_user(np.log(model.predict_held_out(parts.known)[0]), parts.known, 0.0)]
+    if parts.new is not None:
+        sums.append(_by_user(np.log(model.predict_new(parts.asked, parts.new)), parts.new, 1.0))
+    table = np.concatenate(sums)
+    return table[:, :2], table[:, 2]
+
+
+def _by_user(logs: Floats, test: Comparisons, is_new: float) -> Floats:
+    counts = np.ones(len(test)) if test.weights is None else test.weights
+    starts = test.offsets[:-1]
+    columns = (np.add.reduceat(logs * counts, starts), np.add.reduceat(counts, starts))
+    return np.column_stack([*columns, np.full(test.n_users, is_new)])
+
+
+def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing]) -> Selection:
+    means = [_mean(sums)[0] for _, _, sums, _ in rows]
+    best = int(np.argmax(means))
+    table = []
+    for way, n_rankings, sums, is_new in rows:
+        known, known_se = _mean(sums[is_new == 0])
+        new, new_se = _mean(sums[is_new == 1])
+        all_users, all_se = _mean(sums)
+        gap, gap_se = _mean(np.column_stack([rows[best][2][:, 0] - sums[:, 0], sums[:, 1]]))
+        table.append((way, n_rankings, known, known_se, new, new_se, all_users, all_se, gap, gap_se))
+    names = ["mixing", "n_rankings", "by_comparison", "by_comparison_se", "by_user", "by_user_se"]
+    names += ["held_out", "held_out_se", "behind", "behind_se"]
+    frame = pl.DataFrame(table, schema=names, orient="row")
+    way = rows[best][0]
+    fits = [row for row in table if row[0] == way or row[1] == 1]
+    chosen = min(row[1] for row in fits if row[8] <= row[9])
+    return Selection(chosen, way, _answer(table, chosen, way, numbers, ways), frame)
+
+
+def _mean(sums: Floats) -> tuple[float, float]:
+    """Mean per comparison and its standard error, from sums by user (users, 2): of logs and of comparisons."""
+    if not len(sums):
+        return float("nan"), float("nan")
+    mean = sums[:, 0].sum() / sums[:, 1].sum()
+    rest = sums[:, 0] - mean * sums[:, 1]
+    spread = np.sqrt((rest**2).sum() * len(rest) / max(len(rest) - 1, 1)) / sums[:, 1].sum()
+    return float(mean), float(spread)
+
+
+def _answer(table: list[Any], chosen: int, way: Mixing, numbers: list[int], ways: list[Mixing]) -> str:
+    values = {(row[0], row[1]): row[6] for row in table}
+    value = values.get((way, chosen), values.get((ways[0], chosen), 0.0))
+    how = f", mixed by {way}" if chosen > 1 else ""
+    text = f"{chosen} ranking{'s' if chosen > 1 else ''}{how}: held-out log-likelihood {value:.4f} a comparison"
+    if chosen > 1 and numbers[0] == 1:
+        text += f", against {values[(ways[0], 1)]:.4f} with one ranking"
+    if len(ways) == 2 and chosen > 1:
+        other = ways[1] if way == ways[0] else ways[0]
+        text += f" and {max(v for (w, _), v in values.items() if w == other):.4f} at best when mixed by {other}"
+    if chosen == numbers[-1] and len(numbers) > 1:
+        return f"{text}. More rankings may predict better still: try larger candidates."
+    return f"{text}. More rankings do not predict better beyond noise."

@@ -1,0 +1,76 @@
+"""More comparisons for a fitted MixedRanking, without the ones it has seen."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.algorithms.refine_by_likelihood import refine_scores
+from plurank.components.bradley_terry import BradleyTerry, ScorePrior
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, look_up, object_array
+from plurank.inference.priors import Priors, mean_of
+from plurank.progress import Progress
+
+if TYPE_CHECKING:
+    from plurank.models.mixed_ranking import MixedRanking
+
+Floats = NDArray[np.float64]
+
+
+def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress) -> None:
+    """Refine scores and the weights of the users at hand, with the earlier posterior as the prior.
+
+    Earlier comparisons count as a Gaussian around the scores, with their curvature as precision, and as a Dirichlet
+    around each known user's weights, with their evidence as concentration.
+    """
+    items, item_codes = _join_labels(model.items_, new.items, "item")
+    users, user_codes = _join_labels(model.users_, new.users, "user")
+    n_new_items, n_new_users = len(items) - len(model.items_), len(users) - len(model.users_)
+    c = Comparisons(item_codes[new.winners], item_codes[new.losers], new.offsets, items, new.users, new.weights)
+    counts = np.vstack(
+        [
+            np.maximum(model.user_evidence_, model.concentration_)[:, None] * model.user_weights_,
+            np.tile(model.concentration_ * model.mean_weights_, (n_new_users, 1)),
+        ]
+    )[user_codes]
+    vague = Priors(model.mean_weights_, model.concentration_, model.spread_).scores
+    precision = 1.0 / model.score_errors_**2 - vague.evaluate(model.scores_)[2]
+    precision = np.pad(np.maximum(precision, 0.0), ((0, n_new_items), (0, 0)))
+
+    def refine(scores: Floats, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        known = np.pad(scores, ((0, n_new_items), (0, 0)))
+        prior = ScorePrior(vague.own, vague.shared, (known, precision))
+        start = np.vstack([weights, np.tile(mean_of(weights), (n_new_users, 1))])
+        fitted = refine_scores(
+            c, BradleyTerry(known, model.mixing), start[user_codes], counts, prior,
+            max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
+        )  # fmt: skip
+        seen = fitted.component.weigh(c, fitted.weights, counts, 10, observed=True)
+        start[user_codes] = seen.weights / seen.weights.sum(axis=1, keepdims=True)
+        model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
+        model.log_posterior_ = np.array(fitted.history)
+        curvature = np.maximum(seen.curvature, 0.0) + prior.evaluate(fitted.component.scores)[2]
+        return fitted.component.scores, start, 1.0 / np.sqrt(curvature), seen.evidence
+
+    members = [refine(*member)[:2] for member in zip(model.member_scores_, model.member_weights_, strict=True)]
+    scores, weights, errors, evidence = refine(model.scores_, model.user_weights_)
+    model.items_, model.users_ = items, users
+    model.scores_, model.user_weights_, model.score_errors_ = scores, weights, errors
+    model.user_evidence_ = np.pad(model.user_evidence_, (0, n_new_users))
+    model.user_evidence_[user_codes] = evidence
+    model.rankings_, model.mean_weights_ = BradleyTerry(scores).rankings, mean_of(weights)
+    n_rankings = scores.shape[1]
+    model.member_scores_ = np.array([s for s, _ in members]).reshape(-1, len(items), n_rankings)
+    model.member_weights_ = np.array([w for _, w in members]).reshape(-1, len(users), n_rankings)
+
+
+def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, NDArray[np.int32]]:
+    """Append labels that are not known yet; gives all labels and the number of each new one among them."""
+    codes = look_up(new, known, name)
+    fresh = new[codes < 0]
+    codes = codes.copy()
+    codes[codes < 0] = len(known) + np.arange(len(fresh), dtype=np.int32)
+    if known.dtype.kind in "iuf" and known.dtype == new.dtype:
+        return np.concatenate([known, fresh]), codes
+    return object_array([*known.tolist(), *fresh.tolist()]), codes

@@ -1,0 +1,78 @@
+"""Priors are chosen by what predicts comparisons held out inside the training data."""
+
+import numpy as np
+import pytest
+
+from plurank import simulate
+from plurank.algorithms.choose_priors import RANGES, choose_priors
+from plurank.inference.priors import Priors, mean_of
+from tests.oracles.small_data import draw_comparisons
+
+
+@pytest.fixture(scope="module")
+def strict_data():
+    return simulate(60, 6, 2, 30, concentration=0.0, random_state=2, mean_weights=[0.5, 0.5]).comparisons
+
+
+def choose(comparisons, priors, *free, mixing="probability"):
+    return choose_priors(comparisons, priors, mixing, free, rng=np.random.default_rng(0))
+
+
+def test_priors_that_are_not_free_stay(strict_data):
+    priors = Priors.vague(2)
+    assert choose(strict_data, priors) is priors
+    moved = choose(strict_data, priors, "spread")
+    assert moved.concentration == priors.concentration
+    assert moved.spread != priors.spread
+    moved = choose(strict_data, priors, "concentration")
+    assert moved.spread == priors.spread
+
+
+def test_a_single_ranking_has_no_concentration_to_choose(strict_data):
+    priors = Priors.vague(1)
+    assert choose(strict_data, priors, "concentration") is priors
+    assert choose(strict_data, priors, "concentration", "spread").concentration == priors.concentration
+
+
+def test_too_little_data_give_the_priors_back(rng):
+    priors = Priors.vague(2)
+    assert choose(draw_comparisons(rng, n_users=4, most=3), priors, "concentration", "spread") is priors
+
+
+def test_strict_choices_of_users_with_one_ranking_each_ask_for_a_large_spread_and_a_small_concentration(strict_data):
+    chosen = choose(strict_data, Priors.vague(2), "concentration", "spread")
+    assert chosen.spread > 1.0
+    assert chosen.concentration < 1.0
+
+
+@pytest.mark.parametrize("mixing", ["probability", "utility"])
+def test_the_priors_stay_within_their_ranges(strict_data, mixing):
+    chosen = choose(strict_data, Priors.vague(2, 0.05, 30.0), "concentration", "spread", mixing=mixing)
+    for name, (low, high) in RANGES.items():
+        assert low <= getattr(chosen, name) <= high
+
+
+def test_the_same_seed_chooses_the_same_priors(strict_data):
+    once, again = (choose(strict_data, Priors.vague(2), "spread", mixing="utility") for _ in range(2))
+    assert (once.spread, once.concentration) == (again.spread, again.concentration)
+
+
+def test_progress_is_told_while_choosing(strict_data):
+    told = []
+    choose_priors(
+        strict_data,
+        Priors.vague(2),
+        "probability",
+        ("spread",),
+        rng=np.random.default_rng(0),
+        on_progress=lambda stage, done: told.append((stage, done)),
+    )
+    assert told
+    assert all(stage and 0 <= done <= 1 for stage, done in told)
+
+
+def test_mean_weights_sum_to_one_and_leave_no_ranking_out():
+    mean = mean_of(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]))
+    assert mean.sum() == pytest.approx(1.0)
+    assert (mean > 0).all()
+    np.testing.assert_allclose(mean, [0.75, 0.25, 0.0], atol=1e-3)

@@ -1,0 +1,140 @@
+"""Refinement raises the posterior and ends at its maximum."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from plurank.algorithms.quasi_newton import QuasiNewton
+from plurank.algorithms.refine_by_likelihood import refine_orders, refine_scores
+from plurank.components.bradley_terry import BradleyTerry, ScorePrior
+from plurank.components.mallows import Mallows
+from plurank.components.strict import Strict
+from tests.oracles.log_posterior import log_posterior
+from tests.oracles.small_data import draw_comparisons
+
+ROUNDING = 1e-9  # relative
+both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
+
+
+@st.composite
+def cases(draw):
+    """Comparisons, start weights, a prior of the weights and a generator."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rankings = draw(st.integers(1, 3))
+    c = draw_comparisons(
+        rng, n_users=draw(st.integers(2, 15)), n_items=draw(st.integers(2, 6)), weighted=draw(st.booleans())
+    )
+    theta = rng.dirichlet(np.full(n_rankings, 3.0), c.n_users)
+    prior = rng.uniform(0.2, 3.0, (draw(st.sampled_from([1, c.n_users])), n_rankings))
+    return c, theta, prior, rng
+
+
+def never_falls(history):
+    return (np.diff(history) >= -ROUNDING * np.abs(history[:-1])).all()
+
+
+@both_mixings
+@settings(max_examples=25)
+@given(case=cases(), spread=st.sampled_from([0.3, 3.0, 20.0]), known=st.booleans(), max_iter=st.integers(1, 20))
+def test_refining_scores_never_lowers_the_posterior_and_tells_it_rightly(mixing, case, spread, known, max_iter):
+    c, theta, prior, rng = case
+    shape = (c.n_items, theta.shape[1])
+    told = (rng.standard_normal(shape), rng.uniform(0.0, 3.0, shape)) if known else None
+    score_prior = ScorePrior(spread, max(spread, 1.0), told)
+    start = BradleyTerry(spread * rng.standard_normal(shape), mixing)
+    end = refine_scores(c, start, theta, prior, score_prior, max_iter=max_iter, tol=1e-7)
+    assert never_falls(end.history)
+    assert 1 <= len(end.history) <= max_iter
+    np.testing.assert_allclose(end.weights.sum(axis=1), 1.0, atol=1e-9)
+    assert (end.weights > 0).all()
+    scores = end.component.scores
+    value = end.component.weigh(c, end.weights, prior, 0).log_posterior
+    assert end.history[-1] == pytest.approx(value + score_prior.evaluate(scores)[0], rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["strict", "mallows"])
+@settings(max_examples=25)
+@given(case=cases(), max_iter=st.integers(1, 12))
+def test_refining_orders_never_lowers_the_posterior(kind, case, max_iter):
+    c, theta, prior, rng = case
+    rankings = np.stack([rng.permutation(c.n_items) for _ in range(theta.shape[1])])
+    start = Strict(rankings, 0.25) if kind == "strict" else Mallows(rankings, np.full(len(rankings), 0.7))
+    end = refine_orders(c, start, theta, prior, max_iter=max_iter, tol=1e-7)
+    assert never_falls(end.history)
+    assert 1 <= len(end.history) <= max_iter
+    _, value, _ = end.component.weigh(c, end.weights, prior, 0)
+    assert never_falls([end.history[-1], value])
+    assert (np.sort(end.component.rankings, axis=1) == np.arange(c.n_items)).all()
+
+
+def best_scores(c, score_prior):
+    """The maximum of the Bradley-Terry posterior of a single ranking, by a solver that knows nothing about it."""
+    ones = np.ones((c.n_users, 1))
+
+    def loss(flat):
+        scores = flat[:, None]
+        return -log_posterior("utility", c, scores, ones, 0.0 * ones) - score_prior.evaluate(scores)[0]
+
+    return minimize(
+        loss, np.zeros(c.n_items), method="Powell", options={"xtol": 1e-10, "ftol": 1e-16, "maxiter": 10_000}
+    ).x
+
+
+@both_mixings
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_single_ranking_ends_at_the_maximum_of_the_bradley_terry_posterior(mixing, weighted):
+    c, prior = draw_comparisons(np.random.default_rng(3), n_users=30, weighted=weighted), ScorePrior(1.0, 1.0)
+    start, ones = BradleyTerry(np.zeros((c.n_items, 1)), mixing), np.ones((c.n_users, 1))
+    end = refine_scores(c, start, ones, np.ones((1, 1)), prior, max_iter=200, tol=1e-14)
+    assert end.converged
+    np.testing.assert_allclose(end.component.scores[:, 0], best_scores(c, prior), atol=1e-6)
+
+
+@both_mixings
+@pytest.mark.parametrize("size", [1.0, 30.0])
+def test_a_single_ranking_ends_at_the_same_scores_from_anywhere(mixing, size):
+    # far from the maximum the curvature hardly tells how long a step should be
+    rng = np.random.default_rng(0)
+    c = draw_comparisons(rng, n_users=200, n_items=6, most=30)
+    ones = np.ones((c.n_users, 1))
+    ends = [
+        refine_scores(
+            c, BradleyTerry(start, mixing), ones, np.ones((1, 1)), ScorePrior(1.0, 1.0), max_iter=200, tol=1e-12
+        )
+        for start in (np.zeros((6, 1)), size * rng.standard_normal((6, 1)))
+    ]
+    np.testing.assert_allclose(ends[1].component.scores, ends[0].component.scores, atol=1e-5)
+
+
+def test_the_directions_learn_a_quadratic_and_find_its_maximum(rng):
+    root = rng.standard_normal((6, 6))
+    matrix, target = root @ root.T + 0.1 * np.eye(6), rng.standard_normal(6)
+    x, memory = np.zeros(6), QuasiNewton()
+    slope = target.copy()
+    for _ in range(7):  # six directions are all there are
+        ascent = memory.direction(slope, np.diag(matrix).copy())
+        assert ascent @ slope >= 0
+        step = ascent * (ascent @ slope) / max(ascent @ matrix @ ascent, 1e-300)
+        new_slope = target - matrix @ (x + step)
+        memory.remember(step, slope, new_slope)
+        x, slope = x + step, new_slope
+    np.testing.assert_allclose(x, np.linalg.solve(matrix, target), rtol=1e-6, atol=1e-8)
+
+
+def test_directions_do_not_learn_where_the_function_curves_the_wrong_way(rng):
+    slope, curvature, memory = rng.standard_normal(4), np.full(4, 2.0), QuasiNewton()
+    memory.remember(slope, slope, 3.0 * slope)
+    np.testing.assert_array_equal(memory.direction(slope, curvature), slope / 2.0)
+
+
+def test_progress_is_told_while_refining(rng):
+    c = draw_comparisons(rng)
+    told = []
+    theta, prior = np.full((c.n_users, 2), 0.5), np.ones((1, 2))
+    options = {"max_iter": 5, "tol": 0.0, "on_progress": lambda stage, done: told.append((stage, done))}
+    refine_scores(c, BradleyTerry(rng.standard_normal((5, 2))), theta, prior, ScorePrior(1.0, 1.0), **options)
+    refine_orders(c, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), theta, prior, **options)
+    assert told
+    assert all(stage and 0 <= done <= 1 for stage, done in told)

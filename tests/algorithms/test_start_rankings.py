@@ -1,0 +1,78 @@
+"""Starts for the refinement: every way gives scores and weights, and the best of them is kept."""
+
+import numpy as np
+import pytest
+
+from plurank import DataError, simulate
+from plurank.algorithms.start_rankings import WAYS, scores_of_weights, start_rankings
+from plurank.inference.priors import Priors
+from tests.oracles.small_data import build
+
+both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return simulate(120, 8, 2, 25, random_state=3, mean_weights=[0.5, 0.5])
+
+
+@both_mixings
+def test_the_best_start_is_the_best_of_all_single_ways(mixing, simulated):
+    c, priors = simulated.comparisons, Priors.vague(2)
+    singles = []
+    for n, name in enumerate(WAYS):
+        rng = np.random.default_rng(7)
+        rng.spawn(n)  # so that the way is given the generator that it has among the others
+        start = start_rankings(c, 2, mixing, name, priors, rng=rng)
+        assert start.component.scores.shape == (8, 2)
+        assert start.component.mixing == mixing
+        np.testing.assert_allclose(start.weights.sum(axis=1), 1.0, atol=1e-9)
+        singles.append(start.history[-1])
+    best = start_rankings(c, 2, mixing, "best", priors, rng=np.random.default_rng(7))
+    assert best.history[-1] == max(singles)
+
+
+def test_the_same_seed_starts_the_same_way(simulated):
+    once, again = (
+        start_rankings(simulated.comparisons, 2, "utility", "best", Priors.vague(2), rng=np.random.default_rng(1))
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(once.component.scores, again.component.scores)
+    np.testing.assert_array_equal(once.weights, again.weights)
+
+
+def test_where_pairs_cannot_tell_rankings_apart_the_best_start_is_another(rng):
+    lonely = build(np.arange(40), rng.integers(0, 2, 40), 2 + rng.integers(0, 2, 40), None, np.arange(4))
+    with pytest.raises(DataError, match="no user has two or more comparisons"):
+        start_rankings(lonely, 2, "probability", "pairs", Priors.vague(2), rng=np.random.default_rng(0))
+    start = start_rankings(lonely, 2, "probability", "best", Priors.vague(2), rng=np.random.default_rng(0))
+    assert np.isfinite(start.history[-1])
+
+
+def test_a_single_ranking_has_a_start(simulated):
+    start = start_rankings(
+        simulated.comparisons, 1, "probability", "best", Priors.vague(1), rng=np.random.default_rng(0)
+    )
+    np.testing.assert_allclose(start.weights, 1.0)
+
+
+@both_mixings
+def test_scores_of_weights_favour_what_the_users_of_a_ranking_prefer(mixing, simulated):
+    scores = scores_of_weights(simulated.comparisons, 0.9 * simulated.user_weights + 0.05, mixing)
+    for k, ranking in enumerate(simulated.rankings):
+        assert scores[ranking[0], k] > scores[ranking[-1], k]
+
+
+def test_progress_is_told_for_every_way(simulated):
+    told = []
+    start_rankings(
+        simulated.comparisons,
+        2,
+        "probability",
+        "best",
+        Priors.vague(2),
+        rng=np.random.default_rng(0),
+        on_progress=lambda stage, done: told.append((stage, done)),
+    )
+    assert len(told) == 3
+    assert all(stage and 0 <= done < 1 for stage, done in told)

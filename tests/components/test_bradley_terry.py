@@ -1,0 +1,66 @@
+"""Bradley-Terry scores: predictions, and the prior that ties rankings together."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import multivariate_normal
+
+from plurank.components.bradley_terry import BradleyTerry, ScorePrior
+
+
+def dense_log_density(prior, scores):
+    """The scores of one item are Gaussian with covariance ``own^2 I + shared^2 1 1^T``, independent between items."""
+    n_rankings = scores.shape[1]
+    covariance = prior.own**2 * np.eye(n_rankings) + prior.shared**2
+    value = multivariate_normal(np.zeros(n_rankings), covariance).logpdf(scores).sum()
+    if prior.known is not None:
+        mean, precision = prior.known
+        value -= 0.5 * (precision * (scores - mean) ** 2).sum()
+    return value
+
+
+def draw_prior(rng, shape, known):
+    told = (rng.standard_normal(shape), rng.uniform(0.0, 2.0, shape)) if known else None
+    return ScorePrior(0.7, 1.5, told)
+
+
+@pytest.mark.parametrize("n_rankings", [1, 3])
+@pytest.mark.parametrize("known", [False, True])
+def test_the_score_prior_is_the_multivariate_normal_up_to_a_constant(n_rankings, known, rng):
+    prior = draw_prior(rng, (4, n_rankings), known)
+    first, second = rng.standard_normal((2, 4, n_rankings))
+    difference = prior.evaluate(first)[0] - prior.evaluate(second)[0]
+    assert difference == pytest.approx(dense_log_density(prior, first) - dense_log_density(prior, second), rel=1e-9)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_slope_and_curvature_of_the_score_prior_equal_finite_differences(known, rng):
+    prior, scores = draw_prior(rng, (4, 3), known), rng.standard_normal((4, 3))
+    here, slope, curvature = prior.evaluate(scores)
+    for at in np.ndindex(scores.shape):
+        bump = np.zeros(scores.shape)
+        bump[at] = 1e-3
+        up, down = prior.evaluate(scores + bump)[0], prior.evaluate(scores - bump)[0]
+        assert (up - down) / 2e-3 == pytest.approx(slope[at], abs=1e-8)
+        assert (2 * here - up - down) / 1e-6 == pytest.approx(curvature[at], abs=1e-6)
+
+
+def test_what_rankings_share_costs_less_than_what_they_do_not():
+    prior = ScorePrior(0.3, 1.0)
+    alike, apart = np.array([[1.0, 1.0]]), np.array([[1.0, -1.0]])
+    assert prior.evaluate(alike)[0] > prior.evaluate(apart)[0]
+
+
+def test_predictions_mix_probabilities_or_utilities(rng):
+    scores, theta = rng.standard_normal((5, 3)), rng.dirichlet(np.ones(3), 2)
+    rows, left, right = np.array([0, 1, 1], np.int32), np.array([0, 1, 4], np.int32), np.array([3, 2, 0], np.int32)
+    leads = scores[left] - scores[right]
+    mixed = BradleyTerry(scores).probabilities(theta, rows, left, right)
+    np.testing.assert_allclose(mixed, (theta[rows] * expit(leads)).sum(axis=1), rtol=1e-12)
+    blended = BradleyTerry(scores, "utility").probabilities(theta, rows, left, right)
+    np.testing.assert_allclose(blended, expit((theta[rows] * leads).sum(axis=1)), rtol=1e-12)
+
+
+def test_rankings_put_the_highest_score_first():
+    scores = np.array([[0.1, 3.0], [0.5, -1.0], [-0.2, 0.0]])
+    assert BradleyTerry(scores).rankings.tolist() == [[1, 0, 2], [0, 2, 1]]

@@ -1,0 +1,97 @@
+"""Intervals for places and weights: they hold what they are about, and widen with doubt."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
+
+
+def places(scores):
+    return np.argsort(np.argsort(-scores)) + 1
+
+
+def test_certain_scores_have_certain_places():
+    scores = np.array([0.3, 2.0, -1.0, 0.9])
+    lower, upper = place_bounds(scores, np.zeros(4), 0.9)
+    assert lower.tolist() == upper.tolist() == [3, 1, 4, 2]
+
+
+@given(seed=st.integers(0, 999), error=st.sampled_from([0.0, 0.1, 3.0]), level=st.sampled_from([0.01, 0.5, 0.95]))
+def test_bounds_of_places_hold_the_place_itself_whatever_the_level(seed, error, level):
+    rng = np.random.default_rng(seed)
+    scores, weights = rng.standard_normal((8, 3)), rng.dirichlet(np.ones(3))
+    for found, own in (
+        (place_bounds(scores[:, 0], np.full(8, error), level), places(scores[:, 0])),
+        (user_place_bounds(scores, np.full((8, 3), error), weights, 5.0, level), places(scores @ weights)),
+    ):
+        lower, upper = found
+        assert ((lower >= 1) & (lower <= own) & (own <= upper) & (upper <= 8)).all()
+
+
+def test_places_are_less_sure_the_larger_the_errors_and_the_higher_the_level(rng):
+    scores = rng.standard_normal(12)
+    found = [place_bounds(scores, np.full(12, error), level) for error, level in ((0.1, 0.5), (0.1, 0.95), (1.0, 0.95))]
+    widths = [int((upper - lower).sum()) for lower, upper in found]
+    assert widths[0] <= widths[1] < widths[2]
+
+
+def test_items_nobody_can_tell_apart_may_stand_anywhere():
+    lower, upper = place_bounds(np.zeros(5), np.ones(5), 0.95)
+    assert lower.tolist() == [1] * 5
+    assert upper.tolist() == [5] * 5
+
+
+def test_the_same_scores_have_the_same_bounds(rng):
+    scores, errors = rng.standard_normal((2, 6, 2))
+    once, again = (user_place_bounds(scores, np.abs(errors), np.array([0.4, 0.6]), 9.0, 0.9) for _ in range(2))
+    np.testing.assert_array_equal(once, again)
+
+
+def test_a_user_of_one_ranking_alone_has_the_places_of_that_ranking(rng):
+    scores, errors = rng.standard_normal((7, 2)), np.full((7, 2), 0.3)
+    one = place_bounds(scores[:, 0], errors[:, 0], 0.9)
+    np.testing.assert_array_equal(user_place_bounds(scores, errors, np.array([1.0, 0.0]), np.inf, 0.9), one)
+    np.testing.assert_array_equal(user_place_bounds(scores[:, :1], errors[:, :1], np.ones(1), 1e6, 0.9), one)
+
+
+def test_less_evidence_about_a_user_makes_places_less_sure(rng):
+    scores, certain = rng.standard_normal((10, 2)), np.zeros((10, 2))
+    widths = []
+    for evidence in (np.inf, 1000.0, 10.0, 0.0):
+        lower, upper = user_place_bounds(scores, certain, np.array([0.5, 0.5]), evidence, 0.9)
+        widths.append(int((upper - lower).sum()))
+    assert widths[0] == 0
+    assert widths == sorted(widths)
+    assert widths[-1] > widths[1]
+
+
+@given(
+    seed=st.integers(0, 999),
+    n_rankings=st.integers(1, 5),
+    evidence=st.floats(0.0, 1e4),
+    level=st.sampled_from([0.5, 0.9, 0.99]),
+)
+def test_bounds_of_weights_are_ordered_and_shares(seed, n_rankings, evidence, level):
+    weights = np.random.default_rng(seed).dirichlet(np.ones(n_rankings), 4)
+    lower, upper = weight_bounds(weights, np.full(4, evidence), level)
+    assert lower.shape == upper.shape == weights.shape
+    assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all()
+
+
+def test_more_evidence_and_lower_levels_make_narrower_bounds_around_the_weight():
+    weights = np.array([[0.6, 0.3, 0.1]])
+    widths = []
+    for evidence, level in ((1e4, 0.5), (1e4, 0.95), (100.0, 0.95), (1.0, 0.95)):
+        lower, upper = weight_bounds(weights, np.array([evidence]), level)
+        assert ((lower <= weights) & (weights <= upper)).all()
+        widths.append(float((upper - lower).sum()))
+    assert widths == sorted(widths)
+
+
+def test_bounds_of_weights_hold_the_stated_share_of_a_dirichlet(rng):
+    # 20,000 draws: a share of 0.9 strays by 0.002
+    weights, evidence = np.array([[0.5, 0.3, 0.2]]), np.array([60.0])
+    lower, upper = weight_bounds(weights, evidence, 0.9)
+    drawn = rng.dirichlet(evidence[0] * weights[0], 20_000)
+    np.testing.assert_allclose(((drawn >= lower) & (drawn <= upper)).mean(axis=0), 0.9, atol=0.011)

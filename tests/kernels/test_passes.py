@@ -1,0 +1,220 @@
+"""What a pass over the comparisons says about users and scores is the calculus of the posterior."""
+
+import numba
+import numpy as np
+import pytest
+
+from plurank.components.bradley_terry import BradleyTerry
+from plurank.components.mallows import Mallows
+from plurank.inference.intervals import weight_bounds
+from plurank.kernels.simplex import evidence_of, integrate_weights
+from tests.oracles.log_posterior import best_theta, log_marginal, log_posterior, slope_in_theta
+from tests.oracles.small_data import build, draw_comparisons
+
+both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
+with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
+
+
+def draw_case(seed, weighted, n_rankings=3):
+    rng = np.random.default_rng(seed)
+    c = draw_comparisons(rng, weighted=weighted)
+    scores = rng.standard_normal((c.n_items, n_rankings))
+    theta = rng.dirichlet(np.full(n_rankings, 4.0), c.n_users)
+    return c, scores, theta, rng.uniform(0.3, 2.0, (c.n_users, n_rankings))
+
+
+def bumps(shape, size):
+    """One array of zeros but for one entry, for every entry."""
+    return (size * np.eye(np.prod(shape))).reshape(-1, *shape)
+
+
+def differences(function, at, size=1e-5):
+    """Central first differences of a function of an array."""
+    return np.array([(function(at + h) - function(at - h)) / (2 * size) for h in bumps(at.shape, size)]).reshape(
+        at.shape
+    )
+
+
+@with_and_without_weights
+@pytest.mark.parametrize("n_rankings", [1, 3])
+def test_without_rounds_weights_stay_and_the_value_is_the_posterior_with_weights_integrated_out(weighted, n_rankings):
+    c, scores, theta, prior = draw_case(1, weighted, n_rankings)
+    for rows in (prior, prior[:1]):
+        seen = BradleyTerry(scores).weigh(c, theta, rows, 0)
+        np.testing.assert_array_equal(seen.weights, theta)
+        expected = log_marginal("probability", c, scores, theta, np.broadcast_to(rows, theta.shape))
+        assert seen.log_posterior == pytest.approx(expected, rel=1e-10)
+
+
+@with_and_without_weights
+def test_mixed_utilities_have_nearly_the_posterior_with_weights_integrated_out(weighted):
+    # their curvature is taken item by item; a prior of 50 comparisons makes little of the difference
+    c, scores, theta, prior = draw_case(1, weighted)
+    seen = BradleyTerry(scores, "utility").weigh(c, theta, 50.0 * prior, 0)
+    np.testing.assert_array_equal(seen.weights, theta)
+    exact = log_marginal("utility", c, scores, theta, 50.0 * prior)
+    volume = exact - log_posterior("utility", c, scores, theta, 50.0 * prior)
+    assert abs(seen.log_posterior - exact) < 0.01 * abs(volume)
+
+
+@both_mixings
+@with_and_without_weights
+@pytest.mark.parametrize("n_rankings", [1, 3])
+def test_the_slope_in_the_scores_equals_finite_differences(mixing, weighted, n_rankings):
+    # with several rankings, mixed utilities take the slope of the volume item by item: see the next two tests
+    c, scores, theta, prior = draw_case(2, weighted, n_rankings)
+    if mixing == "utility" and n_rankings > 1:
+        prior = 1e9 * theta  # weights that cannot vary have no volume
+    seen = BradleyTerry(scores, mixing).weigh(c, theta, prior, 0)
+    if mixing == "utility":
+        expected = differences(lambda s: log_posterior(mixing, c, s, theta, 0.0 * prior), scores)
+    else:
+        expected = differences(lambda s: log_marginal(mixing, c, s, theta, prior), scores)
+    np.testing.assert_allclose(seen.slope, expected, atol=1e-6)
+
+
+def test_the_slope_of_mixed_utilities_is_exact_where_all_pairs_of_items_weigh_alike(rng):
+    # a user between two opposite rankings, who has compared all pairs both ways, is undecided about each of them
+    first, second = np.nonzero(~np.eye(5, dtype=bool))
+    c = build(np.zeros(len(first), int), first, second, None, np.arange(5))
+    side, theta, prior = rng.standard_normal(5), np.full((1, 2), 0.5), np.array([[0.7, 0.7]])
+    scores = np.stack([side, -side], axis=1)
+    seen = BradleyTerry(scores, "utility").weigh(c, theta, prior, 0)
+    assert seen.log_posterior == pytest.approx(log_marginal("utility", c, scores, theta, prior), rel=1e-10)
+    expected = differences(lambda s: log_marginal("utility", c, s, theta, prior), scores)
+    np.testing.assert_allclose(seen.slope, expected, atol=1e-6)
+
+
+@with_and_without_weights
+def test_the_slope_of_mixed_utilities_is_nearer_to_the_truth_than_without_integration(weighted):
+    c, scores, theta, prior = draw_case(2, weighted)
+    found = BradleyTerry(scores, "utility").weigh(c, theta, prior, 0).slope
+    exact = differences(lambda s: log_marginal("utility", c, s, theta, prior), scores)
+    without = differences(lambda s: log_posterior("utility", c, s, theta, prior), scores)
+    assert np.linalg.norm(found - exact) < 0.3 * np.linalg.norm(without - exact)
+
+
+@both_mixings
+@with_and_without_weights
+def test_the_observed_curvature_in_the_scores_equals_finite_differences_where_weights_cannot_vary(mixing, weighted):
+    c, scores, theta, _ = draw_case(3, weighted)
+    seen = BradleyTerry(scores, mixing).weigh(c, theta, 1e9 * theta, 0, observed=True)
+    none = np.zeros(theta.shape)
+    here = log_posterior(mixing, c, scores, theta, none)
+    expected = [
+        sum(log_posterior(mixing, c, scores + h, theta, none) - here for h in (bump, -bump)) / 1e-8
+        for bump in bumps(scores.shape, 1e-4)
+    ]
+    np.testing.assert_allclose(-seen.curvature.ravel(), expected, atol=1e-4)
+
+
+@with_and_without_weights
+def test_the_curvature_of_complete_data_is_positive_and_at_least_the_observed_one(weighted):
+    c, scores, theta, prior = draw_case(4, weighted)
+    complete = BradleyTerry(scores).weigh(c, theta, prior, 0).curvature
+    observed = BradleyTerry(scores).weigh(c, theta, prior, 0, observed=True).curvature
+    assert (complete >= 0).all()
+    assert (complete >= observed - 1e-12).all()
+
+
+@both_mixings
+@with_and_without_weights
+@pytest.mark.parametrize("n_rankings", [2, 4])
+def test_every_user_ends_at_the_maximum_over_the_simplex(mixing, weighted, n_rankings):
+    c, scores, theta, prior = draw_case(5, weighted, n_rankings)
+    found = BradleyTerry(2 * scores, mixing).weigh(c, theta, prior, 100).weights
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    for u in range(c.n_users):
+        user = c.block(u, u + 1)
+
+        def of(theta, user=user, own=prior[u]):
+            return log_posterior(mixing, user, 2 * scores, theta[None], own[None])
+
+        slope = slope_in_theta(of, found[u])
+        # a user is done at a relative gain of 1e-12, where the slope is about the root of that
+        np.testing.assert_allclose(found[u] * (slope - found[u] @ slope), 0.0, atol=2e-5)
+        best = best_theta(of, n_rankings)
+        assert of(found[u]) >= of(best) - 1e-10
+        np.testing.assert_allclose(found[u], best, atol=1e-4)
+
+
+def test_more_rounds_never_lower_the_posterior_of_the_weights():
+    c, scores, theta, prior = draw_case(6, True)
+    orders = Mallows(np.argsort(-scores.T, axis=1), np.array([0.3, 0.5, 0.7]))
+    values = [orders.weigh(c, theta, prior, n)[1] for n in range(8)]
+    assert (np.diff(values) >= 0).all()
+    assert values[-1] > values[0]
+    for mixing in ("probability", "utility"):
+        found = [BradleyTerry(3 * scores, mixing).weigh(c, theta, prior, n).weights for n in range(8)]
+        values = [log_posterior(mixing, c, 3 * scores, weights, prior) for weights in found]
+        assert (np.diff(values) >= -1e-10).all()
+        assert values[-1] > values[0]
+
+
+@both_mixings
+def test_a_single_ranking_has_weight_one_beyond_doubt(mixing):
+    c, scores, theta, prior = draw_case(7, False, n_rankings=1)
+    seen = BradleyTerry(scores, mixing).weigh(c, theta, prior, 5)
+    np.testing.assert_allclose(seen.weights, 1.0, rtol=1e-12)
+    lower, upper = weight_bounds(seen.weights, seen.evidence, 0.9)
+    np.testing.assert_allclose(lower, 1.0)
+    np.testing.assert_allclose(upper, 1.0)
+
+
+def test_data_without_users_weigh_nothing():
+    c, scores, theta, prior = draw_case(8, False)
+    for mixing in ("probability", "utility"):
+        seen = BradleyTerry(scores, mixing).weigh(c.block(0, 0), theta[:0], prior[:1], 3)
+        assert seen.weights.shape == (0, 3)
+        assert seen.log_posterior == 0.0
+        assert not seen.slope.any()
+        assert not seen.curvature.any()
+
+
+@pytest.mark.parametrize("n_rankings", [2, 3, 6])
+def test_the_covariance_is_that_of_the_dense_gaussian_on_the_simplex(n_rankings, rng):
+    theta = rng.dirichlet(np.full(n_rankings, 3.0))
+    root = rng.standard_normal((n_rankings, n_rankings))
+    bend = 30.0 * (root @ root.T + np.eye(n_rankings))
+    along = np.linalg.qr(np.column_stack([np.ones(n_rankings), np.eye(n_rankings)[:, 1:]]))[0][:, 1:]
+    expected = along @ np.linalg.inv(along.T @ bend @ along) @ along.T
+    covariance = np.empty((n_rankings, n_rankings))
+    integrate_weights(theta, bend.copy(), covariance, np.empty(n_rankings), np.empty(n_rankings))
+    np.testing.assert_allclose(covariance, expected, atol=1e-12)
+    evidence = (1.0 - theta @ theta) / np.trace(expected) - 1.0
+    assert evidence_of(theta, covariance) == pytest.approx(max(evidence, 0.0), rel=1e-9)
+
+
+def test_the_evidence_of_a_dirichlet_is_its_concentration(rng):
+    theta = rng.dirichlet(np.ones(4))
+    covariance = (np.diag(theta) - np.outer(theta, theta)) / (37.0 + 1.0)
+    assert evidence_of(theta, covariance) == pytest.approx(37.0)
+
+
+def test_more_comparisons_are_more_evidence():
+    c, scores, theta, prior = draw_case(9, True)
+    twice = type(c)(c.winners, c.losers, c.offsets, c.items, c.users, 2.0 * c.weights)
+    for mixing in ("probability", "utility"):
+        once, more = (BradleyTerry(scores, mixing).weigh(x, theta, prior, 0).evidence for x in (c, twice))
+        assert (more >= once).all()
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one thread only")
+@pytest.mark.parametrize("observed", [False, True])
+def test_the_passes_are_bitwise_the_same_for_one_and_two_threads(easy, observed):
+    c, rng = easy.comparisons.block(0, 300), np.random.default_rng(0)
+    scores, start, prior = rng.standard_normal((c.n_items, 3)), rng.dirichlet(np.ones(3), c.n_users), np.ones((1, 3))
+    orders = Mallows(easy.rankings, np.array([0.2, 0.5, 0.8]))
+    before = numba.get_num_threads()
+    answers = []
+    try:
+        for n_threads in (1, 2):
+            numba.set_num_threads(n_threads)
+            seen = [
+                BradleyTerry(scores, m).weigh(c, start, prior, 3, observed=observed) for m in ("probability", "utility")
+            ]
+            answers.append([*seen[0], *seen[1], *orders.weigh(c, start, prior, 3)])
+    finally:
+        numba.set_num_threads(before)
+    for one, two in zip(*answers, strict=True):
+        np.testing.assert_array_equal(one, two)

@@ -1,0 +1,59 @@
+"""Comparisons by ordered pair, entry by entry."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plurank.statistics.pair_counts import PairCounts
+from tests.oracles.small_data import draw_comparisons, users_of
+
+
+def draw(seed, weighted):
+    rng = np.random.default_rng(seed)
+    c = draw_comparisons(rng, weighted=weighted)
+    return c, PairCounts.of(c), rng
+
+
+@given(seed=st.integers(0, 999), weighted=st.booleans())
+def test_every_comparison_stands_once_with_its_ordered_pair(seed, weighted):
+    c, pairs, _ = draw(seed, weighted)
+    counts = np.ones(len(c)) if c.weights is None else c.weights
+    rows = np.repeat(np.arange(len(pairs.winners)), np.diff(pairs.begins))
+    own = pairs.weights if pairs.weights.size else np.ones(len(rows))
+    columns = (pairs.winners[rows], pairs.losers[rows], pairs.users, own)
+    expected = (c.winners, c.losers, users_of(c), counts)
+    assert sorted(zip(*map(np.ndarray.tolist, columns), strict=True)) == sorted(
+        zip(*map(np.ndarray.tolist, expected), strict=True)
+    )
+    assert (pairs.lower < pairs.higher).all()
+    assert len({*zip(pairs.lower.tolist(), pairs.higher.tolist(), strict=True)}) == len(pairs.lower)
+
+
+@given(seed=st.integers(0, 999), weighted=st.booleans())
+def test_expected_wins_equal_the_shares_summed_one_by_one(seed, weighted):
+    c, pairs, rng = draw(seed, weighted)
+    theta, p = rng.dirichlet(np.ones(3), c.n_users), rng.uniform(0.05, 0.95, (len(pairs.winners), 3))
+    row_of = {pair: w for w, pair in enumerate(zip(pairs.winners.tolist(), pairs.losers.tolist(), strict=True))}
+    expected = np.zeros(p.shape)
+    for e, u in enumerate(users_of(c)):
+        w = row_of[int(c.winners[e]), int(c.losers[e])]
+        share = theta[u] * p[w]
+        expected[w] += (1.0 if c.weights is None else c.weights[e]) * share / share.sum()
+    np.testing.assert_allclose(pairs.expected_wins(p, theta), expected, atol=1e-12)
+
+
+@given(seed=st.integers(0, 999))
+def test_meetings_list_every_partner_of_every_item_with_wins_and_losses(seed):
+    _, pairs, rng = draw(seed, False)
+    wins = rng.random((len(pairs.winners), 2))
+    table = np.zeros((pairs.n_items, pairs.n_items, 2))
+    table[pairs.winners, pairs.losers] = wins
+    begins, partners, won, lost = pairs.meetings(wins)
+    assert begins[-1] == len(partners) == 2 * len(pairs.lower)
+    for i in range(pairs.n_items):
+        own = slice(begins[i], begins[i + 1])
+        met = set(pairs.losers[pairs.winners == i].tolist())
+        assert set(partners[own].tolist()) == met
+        assert len(partners[own]) == len(met)
+        np.testing.assert_array_equal(won[own], table[i, partners[own]])
+        np.testing.assert_array_equal(lost[own], table[partners[own], i])
