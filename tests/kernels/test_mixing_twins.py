@@ -60,11 +60,11 @@ def test_mixed_predictions_equal_their_twins_and_are_probabilities(data, n_ranki
     theta = rng.dirichlet(np.ones(n_rankings), offsets.size - 1)
     scores = spread * rng.standard_normal((n_items, n_rankings))
     for name, parts in (
-        ("mix_probabilities", (scores,)),
-        ("mix_utilities", (scores,)),
-        ("mix_places", draw_orders(rng, n_items, n_rankings)),
+        ("mix_probabilities", (scores, theta)),
+        ("mix_utilities", (scores, theta, 100.0 * rng.random(len(theta)))),
+        ("mix_places", (*draw_orders(rng, n_items, n_rankings), theta)),
     ):
-        p = both(name, users, left, right, *parts, theta)
+        p = both(name, users, left, right, *parts)
         assert ((p >= 0.0) & (p <= 1.0)).all()
     both("mean_wins", scores, spread * rng.standard_normal((3, n_rankings)))
 

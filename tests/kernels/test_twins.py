@@ -141,4 +141,7 @@ def test_decided_comparisons_equal_their_twin(data, n_rankings):
     offsets, first, second, _, n_items, rng = data
     places = np.stack([rng.permutation(n_items) for _ in range(n_rankings)], axis=1).astype(np.int32)
     cumulative = np.cumsum(rng.dirichlet(np.ones(n_rankings), offsets.size - 1), axis=1)
-    both("decide_comparisons", offsets, first, second, rng.random(first.size), cumulative, places)
+    drawn = (offsets, first, second, rng.random(first.size), cumulative, places)
+    both("decide_comparisons", *drawn, np.empty(0), np.empty((0, 0)))
+    laws = rng.random((cumulative.shape[1], 2 * len(places) - 1))
+    both("decide_comparisons", *drawn, rng.random(first.size), laws)

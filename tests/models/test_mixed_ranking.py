@@ -143,9 +143,9 @@ def model(kind, models):
 def test_fitted_attributes_have_their_shapes(kind, model):
     n_others = model.ensemble - 1
     shapes = {
-        "rankings_": (2, 8), "scores_": (8, 2), "score_errors_": (8, 2), "user_weights_": (150, 2), "mean_weights_": (2,),
-        "user_evidence_": (150,), "member_scores_": (n_others, 8, 2), "member_weights_": (n_others, 150, 2),
-        "log_posterior_": (model.n_iter_,), "items_": (8,), "users_": (150,),
+        "rankings_": (2, 8), "scores_": (8, 2), "score_errors_": (8, 2), "user_weights_": (150, 2),
+        "mean_weights_": (2,), "user_evidence_": (150,), "member_scores_": (n_others, 8, 2),
+        "member_weights_": (n_others, 150, 2), "log_posterior_": (model.n_iter_,), "items_": (8,), "users_": (150,),
     }  # fmt: skip
     assert {name: getattr(model, name).shape for name in shapes} == shapes
     assert all(np.isfinite(getattr(model, name)).all() for name in shapes)
@@ -338,7 +338,8 @@ def test_weight_two_is_the_row_twice(kind, truth):
 
 
 def test_a_tie_is_half_a_win_each_way(kind):
-    rows = {"user": list("uuuvvv"), "left": list("aababa"), "right": list("bccccb"), "winner": ["left", "left", "tie"] * 2}
+    rows = {"user": list("uuuvvv"), "left": list("aababa"), "right": list("bccccb")}
+    rows["winner"] = ["left", "left", "tie"] * 2
     tied = Comparisons.from_frame(pl.DataFrame(rows))
     assert tied.weights is not None
     model = make(kind, 1).fit(tied)
@@ -352,8 +353,8 @@ def test_a_tie_is_half_a_win_each_way(kind):
 def test_users_who_contradict_themselves_believe_in_nothing(kind):
     both = [(u, *pair) for u in range(10) for pair in itertools.permutations("abc", 2)]
     users, winners, losers = (list(column) for column in zip(*both, strict=True))
-    model = make(kind).fit(Comparisons.from_arrays(users, winners, losers))
-    np.testing.assert_allclose(model.predict_proba(asked(Comparisons.from_arrays(users, winners, losers))), 0.5, atol=0.02)
+    c = Comparisons.from_arrays(users, winners, losers)
+    np.testing.assert_allclose(make(kind).fit(c).predict_proba(asked(c)), 0.5, atol=0.02)
 
 
 def test_the_least_data_can_be_fitted_and_asked(kind):
@@ -535,6 +536,17 @@ def test_weights_lie_within_their_bounds(model):
     assert (wide["upper"] >= narrow["upper"]).all()
 
 
+@pytest.mark.parametrize("kind", ["probability", "utility"])
+def test_weights_of_nearly_nothing_lie_within_their_bounds_too(kind, truth):
+    # with little mass the Beta distribution of a small weight is so skewed that its mean lies beyond its quantiles
+    model = make(kind, 3, concentration=0.05).fit(truth.comparisons)
+    assert model.user_weights_.min() < 0.01
+    for user in model.users_.tolist():
+        frame = model.weight_intervals(user)
+        assert (frame["lower"] <= frame["weight"]).all()
+        assert (frame["weight"] <= frame["upper"]).all()
+
+
 def test_one_ranking_leaves_nothing_unsure_about_a_user(truth):
     frame = make(n_rankings=1).fit(truth.comparisons).weight_intervals(0)
     assert frame.rows() == [(1, 1.0, pytest.approx(1.0), pytest.approx(1.0))]
@@ -545,20 +557,18 @@ def test_intervals_of_unknown_users_are_refused(model):
         model.weight_intervals("nobody")
 
 
+def mean_width(frames):
+    return np.mean([(frame["upper"] - frame["lower"]).mean() for frame in frames])
+
+
 def test_more_data_make_intervals_narrower(kind):
     widths = []
     for n_comparisons in (15, 240):
         c = simulate_scores(60, 8, 2, n_comparisons, "probability", 2, spread=1.5, concentration=0.5).comparisons
-        model = make(kind).fit(c)
-        users = [model.weight_intervals(user) for user in range(0, 60, 6)]
-        widths.append(
-            [
-                np.mean([(frame["upper"] - frame["lower"]).mean() for frame in users]),
-                np.mean([(board["upper"] - board["lower"]).mean() for board in (model.leaderboard(1), model.leaderboard(2))]),
-                np.mean([(rank["upper"] - rank["lower"]).mean() for rank in (model.rank(user) for user in range(0, 60, 6))]),
-                model.score_errors_.mean(),
-            ]
-        )  # fmt: skip
+        model, some = make(kind).fit(c), range(0, 60, 6)
+        weights, users = (mean_width([ask(user) for user in some]) for ask in (model.weight_intervals, model.rank))
+        boards = mean_width([model.leaderboard(1), model.leaderboard(2)])
+        widths.append([weights, boards, users, model.score_errors_.mean()])
     few, many = np.array(widths)
     assert (many <= few).all()
     assert (many[[0, 2, 3]] < few[[0, 2, 3]]).all()  # places of orders may be certain already
@@ -598,8 +608,8 @@ def test_an_update_is_about_as_good_as_a_fit_of_everything(kind, parts, updated)
     everything = make(kind).fit(pl.concat([earlier, later]))
     old = test.to_frame().filter(pl.col("user").is_in(before.users_) & (pl.max_horizontal("winner", "loser") < 10))
     assert after.score(old) > before.score(old)
-    # a Gaussian and a Dirichlet stand for what earlier comparisons said: the loss is a small part of what was learnt
-    assert after.score(test) > everything.score(test) - 0.02
+    # a Gaussian and a Dirichlet stand for what earlier comparisons said; measured: 0.0005 to 0.0007 is lost by that
+    assert after.score(test) > everything.score(test) - 0.005
     assert everything.score(test) > np.log(0.5) + 0.1
     assert plurank.ranking_error(after.rankings_, relabelled_rankings(everything, after)) < 0.05
 

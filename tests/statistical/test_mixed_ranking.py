@@ -12,8 +12,9 @@ EVEN = [0.4, 0.35, 0.25]
 
 @pytest.mark.parametrize("component", ["bradley-terry", "mallows", "strict"])
 def test_three_hundred_people_are_enough_for_three_rankings_of_thirty_items(component):
-    # 30,000 comparisons show each of 435 pairs 69 times, 17 of them by the rarest ranking, without noise: that ranking's
-    # neighbours alone can be mistaken, 29 pairs of 435 at most. Measured for these seeds: 0.
+    # 30,000 comparisons show each of 435 pairs 69 times, 17 of them by the rarest ranking, without noise: only items
+    # that lie next to each other there are mistaken, a third of its 29 such pairs at worst, 0.02 of all pairs.
+    # Measured for these seeds: 0.
     for seed in range(2):
         s = simulate(300, 30, 3, 100, random_state=seed, mean_weights=EVEN)
         model = MixedRanking(3, component, concentration=0.1, spread=1.0, random_state=0).fit(s.comparisons)
@@ -95,20 +96,14 @@ def holds(frame, truth, slack=0.0):
     return (frame["lower"].to_numpy() - slack <= truth) & (truth <= frame["upper"].to_numpy() + slack)
 
 
-# measured over these 20 fits: places of rankings, user weights, places for users
-MEASURED = {
-    ("probability", 20): (0.970, 0.956, 0.975),
-    ("probability", 150): (0.995, 0.875, 0.991),
-    ("utility", 20): (0.945, 0.949, 0.970),
-    ("utility", 150): (0.980, 0.858, 0.990),
-}
-
-
-@pytest.mark.parametrize(("mixing", "n_comparisons"), MEASURED)
+@pytest.mark.parametrize("n_comparisons", [20, 150])
+@pytest.mark.parametrize("mixing", ["probability", "utility"])
 def test_intervals_of_ninety_percent_hold_the_truth_about_that_often(mixing, n_comparisons):
     places, weights, users = np.mean([covered(mixing, n_comparisons, seed) for seed in range(20)], axis=0)
-    # 20 fits of which each is right or wrong as a whole stray by sqrt(0.9 * 0.1 / 20) = 0.07 at most. Above 0.9 there is
-    # room for places: they are whole numbers, and an interval of one place that is right nearly always cannot shrink.
+    # 20 fits, each right or wrong as a whole, stray by sqrt(0.9 * 0.1 / 20) = 0.07 at most: two of these below 0.9.
+    # Measured (20 comparisons each, 150 each): by probability 0.956, 0.875, by utility 0.949, 0.858.
     assert 0.75 < weights < 0.99
-    assert 0.8 < places
-    assert 0.8 < users
+    # places are whole numbers: an interval of one place that is right nearly always cannot get narrower, so there is no
+    # upper bound. Measured: by probability 0.970, 0.995, by utility 0.945, 0.980; for users 0.97 to 0.99.
+    assert places > 0.75
+    assert users > 0.75

@@ -2,8 +2,8 @@
 
 Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: n ratings make n (n - 1) / 2
 comparisons but are n observations, and it collapses to hard or to uniform weights. So some comparisons are held out
-(items, where a user's comparisons are circular), the rest is fitted from a warm start with larger and smaller values,
-one prior at a time, and what predicts best is kept.
+(items, where a user's comparisons are circular), the rest is fitted with larger and smaller values, and what predicts
+best is kept.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,6 @@ from plurank.algorithms.start_rankings import from_items
 from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.splitting import split_safely
-from plurank.evaluation.prediction import log_likelihood
 from plurank.inference.priors import Priors
 from plurank.progress import Progress, silent
 from plurank.rng import spawn
@@ -27,8 +26,8 @@ SAMPLE = 2_000_000  # comparisons are enough to choose two numbers
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 SHARE = 0.2
-FIRST_PASSES, PASSES, TOL = 25, 12, 1e-5
-LEAST_GAIN = 2e-4  # of the log-likelihood per comparison, or a prior stays where it is
+PASSES, TOL = 25, 1e-5
+LEAST_GAIN = 1e-4  # of the log-likelihood per comparison, or a prior stays where it is
 STEP = 10**0.5  # between neighbouring values
 # Wider scores and less various people predict nearly alike (the variance of a utility is about spread^2 /
 # concentration), so one move goes along this ridge.
@@ -39,22 +38,13 @@ RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 1100.0)}
 
 @dataclass(frozen=True)
 class Split:
-    """Training comparisons, the held-out ones with the rows of their users in the table of weights, and a fit."""
+    """Training comparisons, the held-out ones with the rows of their users in the table of weights, and a start."""
 
     train: Comparisons
     held_out: tuple[Codes, Codes, Codes]
-    counts: Floats | None
+    counts: Floats
     scores: Floats
     weights: Floats
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Priors, a fit with them to each training part, and how well they predict what was held out."""
-
-    priors: Priors
-    splits: list[Split]
-    held_out: float
 
 
 def choose_priors(
@@ -68,33 +58,27 @@ def choose_priors(
 ) -> Priors:
     """Climb from the given priors to ones that predict better, moving those named in ``free``."""
     n_rankings = len(priors.mean)
-    free = tuple(name for name in free if n_rankings > 1 or name != "concentration")
-    sample = _some_users(comparisons, rng)
-    n_splits = int(np.clip(SPLIT_SAMPLE // len(sample), 1, MOST_SPLITS))
-    splits = [_split(sample, n_rankings, mixing, child) for child in spawn(rng, n_splits)]
-    usable = [split for split in splits if split is not None]
-    if not free or not usable:
+    moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
+    splits = _splits(_some_users(comparisons, rng), n_rankings, mixing, rng) if moves else []
+    if not splits:
         return priors
-    best = _try(priors, usable, mixing, FIRST_PASSES)
-    n_tried = 1
-    moves = [move for move in MOVES if set(move) <= set(free)]
-    n_idle = 0
+    best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
     for move in moves * MAX_ROUNDS:
-        start = best
+        start = priors
         for sign in (1.0, -1.0):
-            while (moved := _move(best.priors, move, sign)) is not None:
+            while (moved := _move(priors, move, sign)) is not None:
                 on_progress("choosing priors", 1.0 - 0.9**n_tried)
-                trial = _try(moved, best.splits, mixing, PASSES)
+                logs = _predict(moved, splits, mixing)
                 n_tried += 1
-                if trial.held_out < best.held_out + LEAST_GAIN:
+                if not _pays(logs - best, splits):
                     break
-                best = trial
-            if best is not start:
+                priors, best = moved, logs
+            if priors is not start:
                 break
-        n_idle = n_idle + 1 if best is start else 1
+        n_idle = n_idle + 1 if priors is start else 1
         if n_idle == len(moves):
             break
-    return best.priors
+    return priors
 
 
 def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
@@ -115,6 +99,12 @@ def _some_users(comparisons: Comparisons, rng: np.random.Generator) -> Compariso
     return comparisons.select(np.repeat(chosen, sizes))
 
 
+def _splits(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> list[Split]:
+    n_splits = int(np.clip(SPLIT_SAMPLE // len(sample), 1, MOST_SPLITS))
+    splits = [_split(sample, n_rankings, mixing, child) for child in spawn(rng, n_splits)]
+    return [split for split in splits if split is not None]
+
+
 def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Split | None:
     kept, held_out = split_safely(sample, SHARE, rng)
     users = sample.user_of_each()
@@ -125,18 +115,27 @@ def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.
         return None
     train = sample.select(kept)
     rows = (np.cumsum(trained) - 1).astype(np.int32)[users[held_out]]
-    counts = None if sample.weights is None else sample.weights[held_out]
+    counts = np.ones(int(held_out.sum())) if sample.weights is None else sample.weights[held_out]
     start = from_items(train, n_rankings, mixing, rng)
     return Split(train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, *start)
 
 
-def _try(priors: Priors, splits: list[Split], mixing: Mixing, n_passes: int) -> Trial:
-    """Fit every training part from where it stands."""
-    fitted, logs = [], []
+def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:
+    """Fit every training part and give the log-likelihoods of all held-out comparisons.
+
+    Always from the split's own start: from another fit, rankings that became alike would stay so.
+    """
+    logs = []
     for split in splits:
         point = BradleyTerry(split.scores, mixing)
-        fit = refine_scores(split.train, point, split.weights, priors.counts, priors.scores, max_iter=n_passes, tol=TOL)
-        probabilities = fit.component.probabilities(fit.weights, *split.held_out)
-        logs.append(log_likelihood(probabilities, split.counts))
-        fitted.append(replace(split, scores=fit.component.scores, weights=fit.weights))
-    return Trial(priors, fitted, float(np.mean(logs)))
+        fit = refine_scores(split.train, point, split.weights, priors.counts, priors.scores, max_iter=PASSES, tol=TOL)
+        logs.append(np.log(np.maximum(fit.component.probabilities(fit.weights, fit.evidence, *split.held_out), 1e-300)))
+    return np.concatenate(logs)
+
+
+def _pays(gains: Floats, splits: list[Split]) -> bool:
+    """Tell whether a gain, per held-out comparison, is worth a change and larger than its standard error."""
+    counts = np.concatenate([split.counts for split in splits])
+    mean = float(np.average(gains, weights=counts))
+    error = float(np.sqrt((counts**2 * (gains - mean) ** 2).sum()) / counts.sum())
+    return mean > max(LEAST_GAIN, error)

@@ -33,10 +33,12 @@ STAGE = "fitting rankings and weights"
 
 @dataclass(frozen=True)
 class Refinement(Generic[Component]):
-    """A component and weights (M, K) at the end, the log posterior after every pass, and whether it stood still."""
+    """A component, weights (M, K) and the evidence behind them (M,) at the end, the log posterior after every pass, and
+    whether it stood still."""
 
     component: Component
     weights: Floats
+    evidence: Floats
     history: list[float]
     converged: bool
 
@@ -81,12 +83,13 @@ def refine_scores(
             history.append(value)
             continue
         if new_value < value:
-            return Refinement(BradleyTerry(scores, component.mixing), here.weights, history, True)
+            return Refinement(BradleyTerry(scores, component.mixing), here.weights, here.evidence, history, True)
         memory.remember(step, here.slope, there.slope)
         still = still + 1 if new_value - value < tol * len(comparisons) else 0
         scores, value, here, length = scores + step, new_value, there, 1.0
         history.append(value)
-    return Refinement(BradleyTerry(scores, component.mixing), here.weights, history, still >= PATIENCE)
+    on_progress(STAGE, 1.0)
+    return Refinement(BradleyTerry(scores, component.mixing), here.weights, here.evidence, history, still >= PATIENCE)
 
 
 def refine_orders(
@@ -101,15 +104,17 @@ def refine_orders(
 ) -> Refinement[Ordered]:
     """Refine orders by EM: weights given the orders, expected wins, then better orders for these wins."""
     pairs = PairCounts.of(comparisons)
-    history: list[float] = []
-    still = 0
-    for turn in range(max_iter):
-        weights, value, _ = component.weigh(comparisons, weights, user_prior, FIRST_ROUNDS if turn == 0 else ROUNDS)
-        history.append(value)
+    weights, value, evidence = component.weigh(comparisons, weights, user_prior, FIRST_ROUNDS)
+    history, still = [value], 0
+    while len(history) < max_iter and still < PATIENCE:
         on_progress(STAGE, len(history) / max_iter)
-        gain = value - history[-2] if turn else np.inf
-        still = still + 1 if gain < tol * len(comparisons) else 0
-        if still >= PATIENCE:
-            break
-        component = component.improved(pairs, pairs.expected_wins(component.probabilities_of(pairs), weights))
-    return Refinement(component, weights, history, still >= PATIENCE)
+        wins = pairs.expected_wins(component.probabilities_of(pairs), weights, evidence)
+        trial = component.improved(pairs, wins)
+        new_weights, new_value, new_evidence = trial.weigh(comparisons, weights, user_prior, FIRST_ROUNDS)
+        if new_value < value:  # an average to second order can mislead where nearly nothing is left to gain
+            return Refinement(component, weights, evidence, history, True)
+        still = still + 1 if new_value - value < tol * len(comparisons) else 0
+        component, weights, value, evidence = trial, new_weights, new_value, new_evidence
+        history.append(value)
+    on_progress(STAGE, 1.0)
+    return Refinement(component, weights, evidence, history, still >= PATIENCE)

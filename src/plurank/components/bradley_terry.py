@@ -59,10 +59,14 @@ class BradleyTerry:
             return ScorePass(*kernels.utility_pass(*given))
         return ScorePass(*kernels.probability_pass(*given, observed))
 
-    def probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for rows of a table of weights (m, K)."""
-        mix = kernels.mix_utilities if self.mixing == "utility" else kernels.mix_probabilities
-        return mix(rows, left, right, self.scores, weights)
+    def probabilities(self, weights: Floats, evidence: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of a table of weights (m, K), averaged over what they may be.
+
+        evidence (m,) is the concentration of the Dirichlet around them; a mixture of probabilities has its mean there.
+        """
+        if self.mixing == "utility":
+            return kernels.mix_utilities(rows, left, right, self.scores, weights, evidence)
+        return kernels.mix_probabilities(rows, left, right, self.scores, weights)
 
 
 @dataclass(frozen=True)
@@ -84,14 +88,15 @@ class ScorePrior:
         """
         precision = self.own**-2
         common = self.shared**2 * precision / (self.own**2 + scores.shape[1] * self.shared**2)
-        slope = common * scores.sum(axis=1, keepdims=True) - precision * scores
-        value = 0.5 * float((scores * slope).sum())
+        # what is known already holds this prior's pull towards 0, so that it counts from there
+        apart = scores if self.known is None else scores - self.known[0]
+        slope = common * apart.sum(axis=1, keepdims=True) - precision * apart
+        value = 0.5 * float((apart * slope).sum())
         curvature = np.full(scores.shape, precision - common)
         if self.known is not None:
-            mean, weight = self.known
-            pull = weight * (mean - scores)
-            value += 0.5 * float(((scores - mean) * pull).sum())
-            slope += pull
+            weight = self.known[1]
+            value -= 0.5 * float((weight * apart * apart).sum())
+            slope -= weight * apart
             curvature += weight
         return value, slope, curvature
 

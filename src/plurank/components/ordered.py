@@ -49,8 +49,8 @@ class OrderedComponent(ABC):
         columns = (c.offsets, c.winners, c.losers, c.kernel_weights)
         return kernels.places_pass(edges, *columns, places_of(self.rankings), self.laws(), start, prior, n_rounds)
 
-    def probabilities(self, weights: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for rows of a table of weights (m, K)."""
+    def probabilities(self, weights: Floats, _: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of a table of weights (m, K); the evidence behind them changes nothing."""
         return kernels.mix_places(rows, left, right, places_of(self.rankings), self.laws(), weights)
 
     def probabilities_of(self, pairs: PairCounts) -> Floats:
@@ -67,9 +67,9 @@ class OrderedComponent(ABC):
         """Search near the orders for ones that explain expected wins (W, K) better."""
         return kernels.improve_orders(self.rankings, *pairs.meetings(wins), np.log(self.laws()), REACH, MAX_SWEEPS)
 
-    def place_errors(self, pairs: PairCounts, weights: Floats) -> Floats:
-        """Standard deviations of the places, (Q, K), given user weights (M, K)."""
-        wins = pairs.expected_wins(self.probabilities_of(pairs), weights)
+    def place_errors(self, pairs: PairCounts, weights: Floats, evidence: Floats) -> Floats:
+        """Standard deviations of the places, (Q, K), given user weights (M, K) and the evidence behind them (M,)."""
+        wins = pairs.expected_wins(self.probabilities_of(pairs), weights, evidence)
         return kernels.place_errors(self.rankings, *pairs.meetings(wins), np.log(self.laws()), REACH)
 
     def mean_wins(self) -> Floats:

@@ -56,11 +56,12 @@ def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generato
 def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:
     """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
 
-    Where a user's comparisons close a circle (at least as many comparisons as items), a held-out pair could be told
-    from the others by transitivity, so items are held out; elsewhere single comparisons are.
+    Comparisons made from a user's ratings agree with a ranking, and where there are at least as many of them as items,
+    a held-out pair can be told from the others by transitivity: there items are held out, elsewhere single comparisons.
     """
     c = comparisons
     n_items = np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
-    circular = np.repeat(np.diff(c.offsets) >= n_items, np.diff(c.offsets))
+    telling = (np.diff(c.offsets) >= n_items) & kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
+    each = np.repeat(telling, np.diff(c.offsets))
     by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
-    return np.where(circular, by_item[0], ~by_comparison), np.where(circular, by_item[1], by_comparison)
+    return np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)

@@ -40,6 +40,7 @@ def simulate(
     mean_weights: Any = None,
     rankings: Any = None,
     pair_probabilities: Any = None,
+    lead_probabilities: Any = None,
     items: Any = None,
 ) -> Simulation:
     """Draw comparisons from the paper's model.
@@ -49,12 +50,15 @@ def simulate(
     2. each comparison: a pair from ``pair_probabilities`` ((Q, Q), symmetric; None is uniform), a ranking
        from the user's weights, and the order which that ranking gives the pair.
 
-    ``mean_weights=None`` is drawn uniformly from the simplex, ``rankings=None`` from all permutations.
+    ``mean_weights=None`` is drawn uniformly from the simplex, ``rankings=None`` from all permutations. With
+    ``lead_probabilities`` ((Q - 1,), or (K, Q - 1) for each ranking its own) a ranking is not strict: an item d places
+    ahead of the other wins with probability ``lead_probabilities[d - 1]``.
     """
     if rankings is not None:
         rankings = check_rankings(rankings)
         n_rankings, n_items = rankings.shape
     counts = _check_sizes(n_users, n_items, n_rankings, comparisons_per_user, concentration)
+    laws = _check_leads(lead_probabilities, n_items, n_rankings)
     seeds = spawn(as_generator(random_state), 4)
     if rankings is None:
         rankings = np.stack([seeds[0].permutation(n_items) for _ in range(n_rankings)])
@@ -62,7 +66,7 @@ def simulate(
     weights = draw_weights(n_users, mean, concentration, rng=seeds[2])
     offsets = np.concatenate([[0], np.cumsum(counts)])
     cumulated_pairs = None if pair_probabilities is None else _check_pairs(pair_probabilities, n_items)
-    winners, losers = _draw_comparisons(offsets, weights, rankings, cumulated_pairs, rng=seeds[3])
+    winners, losers = _draw_comparisons(offsets, weights, rankings, cumulated_pairs, laws, rng=seeds[3])
     labels = _check_labels(items, n_items)
     return Simulation(Comparisons(winners, losers, offsets, labels, np.arange(n_users)), rankings, weights, mean)
 
@@ -90,6 +94,7 @@ def _draw_comparisons(
     weights: NDArray[np.float64],
     rankings: NDArray[np.int64],
     cumulated_pairs: NDArray[np.float64] | None,
+    laws: NDArray[np.float64],
     *,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -97,6 +102,7 @@ def _draw_comparisons(
     n_users, n_items = len(weights), rankings.shape[1]
     places = np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
     pair_seed, ranking_seed = draw_seed(rng), draw_seed(rng)
+    coin_seed = draw_seed(rng) if laws.size else 0
     parts = []
     for begin in range(0, n_users, USERS_PER_BLOCK):
         end = min(begin + USERS_PER_BLOCK, n_users)
@@ -104,7 +110,8 @@ def _draw_comparisons(
         pairs, chosen = (uniforms_at(seed, int(offsets[begin]), int(own[-1])) for seed in (pair_seed, ranking_seed))
         first, second = _choose_pairs(pairs, n_items, cumulated_pairs)
         cumulative = np.cumsum(weights[begin:end], axis=1)
-        parts.append(kernels.decide_comparisons(own, first, second, chosen, cumulative, places))
+        coins = uniforms_at(coin_seed, int(offsets[begin]), int(own[-1])) if laws.size else np.empty(0)
+        parts.append(kernels.decide_comparisons(own, first, second, chosen, cumulative, places, coins, laws))
     return np.concatenate([w for w, _ in parts]), np.concatenate([loser for _, loser in parts])
 
 
@@ -196,6 +203,20 @@ def _check_pairs(pair_probabilities: Any, n_items: int) -> NDArray[np.float64]:
     cumulated /= cumulated[-1]
     cumulated[np.flatnonzero(table)[-1] :] = np.inf
     return cumulated
+
+
+def _check_leads(lead_probabilities: Any, n_items: int, n_rankings: int) -> NDArray[np.float64]:
+    """Check the law of each ranking; gives (K, 2 Q - 1), P(win) for leads of 1 - Q to Q - 1 places, or nothing."""
+    if lead_probabilities is None:
+        return np.empty((0, 0))
+    ahead = check_numbers("lead_probabilities", lead_probabilities)
+    if ahead.shape not in ((n_items - 1,), (n_rankings, n_items - 1)) or not ((ahead >= 0) & (ahead <= 1)).all():
+        raise ParameterError(
+            f"lead_probabilities must be {n_items - 1} probabilities, or as many for each of {n_rankings} rankings; "
+            f"got shape {ahead.shape}."
+        )
+    ahead = np.broadcast_to(ahead, (n_rankings, n_items - 1))
+    return np.concatenate([1.0 - ahead[:, ::-1], np.full((n_rankings, 1), 0.5), ahead], axis=1)
 
 
 def _check_labels(items: Any, n_items: int) -> Labels:

@@ -65,4 +65,5 @@ def weight_bounds(weights: Floats, evidence: Floats, level: float) -> tuple[Floa
     tail = 1.0 - level
     lower = beta.ppf(np.where(high & ~low, tail, tail / 2.0), first, second)
     upper = beta.ppf(np.where(low & ~high, level, 1.0 - tail / 2.0), first, second)
-    return np.where(low, 0.0, lower), np.where(high, 1.0, upper)
+    lower, upper = np.where(low, 0.0, lower), np.where(high, 1.0, upper)
+    return np.minimum(lower, weights), np.maximum(upper, weights)

@@ -20,7 +20,7 @@ class Priors:
     spread: float
 
     @classmethod
-    def vague(cls, n_rankings: int, concentration: float = 10.0, spread: float = 0.3) -> "Priors":
+    def vague(cls, n_rankings: int, concentration: float = 3.0, spread: float = 1.0) -> "Priors":
         """Nobody special, nothing certain."""
         return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, spread)
 

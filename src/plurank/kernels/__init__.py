@@ -15,6 +15,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         encode_keys,
         expand_pairs,
         expected_wins,
+        find_consistent,
         find_duplicates,
         group,
         group_pairs,
@@ -37,7 +38,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         utility_pass,
     )
 else:
-    from plurank.kernels.grouping import encode_keys, find_duplicates, group, group_pairs, index_pairs
+    from plurank.kernels.grouping import encode_keys, find_consistent, find_duplicates, group, group_pairs, index_pairs
     from plurank.kernels.mixing import (
         mean_wins,
         mix_places,
@@ -70,6 +71,7 @@ __all__ = [
     "encode_keys",
     "expand_pairs",
     "expected_wins",
+    "find_consistent",
     "find_duplicates",
     "group",
     "group_pairs",

@@ -191,3 +191,45 @@ def find_duplicates(offsets, winners, losers, n_items):
         for e in range(1, keys.size):
             n_repeats += keys[e] == keys[e - 1]
     return n_repeats
+
+
+@njit(cache=True)
+def find_consistent(offsets, winners, losers, n_items):
+    """Tell which users' comparisons agree with some ranking: no items i over j, ..., over i. (n_users,) of bools.
+
+    Kahn's algorithm: take away items that nobody is over until none is left, or only circles are.
+    """
+    consistent = np.empty(offsets.size - 1, np.bool_)
+    above = np.zeros(n_items, np.int64)  # comparisons an item has lost to items still there
+    heads = np.full(n_items, -1, np.int64)
+    links = np.empty(winners.size, np.int64)
+    ready = np.empty(n_items, np.int32)
+    for u in range(offsets.size - 1):
+        begin, end = offsets[u], offsets[u + 1]
+        for e in range(begin, end):
+            above[losers[e]] += 1
+            links[e] = heads[winners[e]]
+            heads[winners[e]] = e
+        n_ready = 0
+        for e in range(begin, end):
+            if above[winners[e]] == 0:
+                above[winners[e]] = -1  # ready, once
+                ready[n_ready] = winners[e]
+                n_ready += 1
+        n_taken = 0
+        while n_ready > 0:
+            n_ready -= 1
+            e = heads[ready[n_ready]]
+            while e >= 0:
+                n_taken += 1
+                above[losers[e]] -= 1
+                if above[losers[e]] == 0 and heads[losers[e]] >= 0:
+                    above[losers[e]] = -1
+                    ready[n_ready] = losers[e]
+                    n_ready += 1
+                e = links[e]
+        consistent[u] = n_taken == end - begin
+        for e in range(begin, end):
+            above[winners[e]] = above[losers[e]] = 0
+            heads[winners[e]] = -1
+    return consistent

@@ -5,8 +5,8 @@ weights maximise ``log likelihood + sum_k prior_k log theta_k``: the posterior i
 has exponents prior_k instead of prior_k - 1. It is concave, so Newton steps that are kept only where they help get
 there quickly; start (M, K) is where they begin. prior is (1, K), or (M, K) with a row for every user.
 
-For scores the weights are then integrated out (Laplace): what is maximised is the posterior of the scores alone, and a
-slope is the mean slope over a user's weights, to second order. Otherwise scores spread too far and weights too little.
+The weights are then integrated out (Laplace): what is maximised is the posterior of the rankings alone, and a slope is
+the mean slope over a user's weights, to second order. Otherwise scores spread too far and weights too little.
 """
 
 import numpy as np
@@ -161,15 +161,15 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                         mass -= counts[e] * share * (1.0 - share) * miss * miss
                     bends[b, i, k] += mass
                     bends[b, j, k] += mass
-    return weighed, values.sum(), _sum_blocks(slopes), _sum_blocks(bends), evidence
+    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)
 def places_pass(edges, offsets, winners, losers, weights, places, laws, start, prior, n_rounds):
     """Mix probabilities that depend on how far apart two items stand: ``P_k = laws[k, place_j - place_i + Q - 1]``.
 
-    places (Q, K) int32, laws (K, 2 Q - 1). Gives theta (M, K), the log posterior of theta and orders together, and the
-    evidence behind each user's weights (M,).
+    places (Q, K) int32, laws (K, 2 Q - 1). Gives theta (M, K), the log posterior of the orders, and the evidence
+    behind each user's weights (M,).
     """
     n_items, n_rankings = places.shape
     n_blocks = edges.size - 1
@@ -203,12 +203,21 @@ def places_pass(edges, offsets, winners, losers, weights, places, laws, start, p
             for e in range(n):
                 factor[e] = counts[e] / (q[e] * q[e])
             _bend_of(p, n, factor, theta, own, bend)
-            integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
+            values[b] += integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
             evidence[u] = evidence_of(theta, covariance)
-    return weighed, values.sum(), evidence
+    return weighed, _sum_values(values), evidence
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True)
+def _sum_values(values):
+    """Sum one after the other; ``values.sum()`` would be shared out among threads."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@njit(cache=True)
 def _sum_blocks(parts):
     """Sum over the first axis in its order."""
     total = np.zeros(parts.shape[1:])
@@ -231,15 +240,22 @@ def mix_probabilities(rows, left, right, scores, theta):
 
 
 @njit(cache=True, parallel=True)
-def mix_utilities(rows, left, right, scores, theta):
-    """``out[e] = 1 / (1 + exp(theta[rows[e]] @ (scores[right[e]] - scores[left[e]])))``"""
+def mix_utilities(rows, left, right, scores, theta, evidence):
+    """Average ``sigmoid(theta . x)``, x = scores[left] - scores[right], over Dirichlet(n theta), n the evidence (m,).
+
+    With v = (theta . x^2 - (theta . x)^2) / (n + 1), the variance: ``sigmoid(theta . x / sqrt(1 + pi v / 8))``.
+    """
     n_rankings = scores.shape[1]
     out = np.zeros(left.size)
     for e in prange(left.size):
-        behind = 0.0
+        lead = 0.0
+        square = 0.0
         for k in range(n_rankings):
-            behind += theta[rows[e], k] * (scores[right[e], k] - scores[left[e], k])
-        out[e] = 1.0 / (1.0 + np.exp(behind))
+            apart = scores[left[e], k] - scores[right[e], k]
+            lead += theta[rows[e], k] * apart
+            square += theta[rows[e], k] * apart * apart
+        variance = max(square - lead * lead, 0.0) / (evidence[rows[e]] + 1.0)
+        out[e] = 1.0 / (1.0 + np.exp(-lead / np.sqrt(1.0 + np.pi / 8.0 * variance)))
     return out
 
 

@@ -7,20 +7,30 @@ from plurank.kernels.simplex import FAST
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)
-def expected_wins(begins, users, weights, probabilities, theta):
-    """Share out the comparisons of every ordered pair w among the rankings.
+def expected_wins(begins, users, weights, probabilities, theta, evidence):
+    """Share out the comparisons of every ordered pair w among the rankings, averaged over what users' weights may be.
 
-    ``out[w, k] = sum_e weights[e] r_ek``, ``r_ek = theta[u, k] p[w, k] / sum_l theta[u, l] p[w, l]`` over the
-    comparisons begins[w]:begins[w + 1], u = users[e]. probabilities (W, K) -> (W, K); an empty weights means all ones.
+    ``out[w, k] = sum_e weights[e] r_ek`` over the comparisons begins[w]:begins[w + 1], u = users[e], where ``r_k ~
+    theta_k p_k (1 - (p_k - q) / (q (n + 1)) + v / q^2)``, not negative, with q = theta . p, n the evidence behind theta
+    and v = (theta . p^2 - q^2) / (n + 1): the mean of theta_k p_k / q over Dirichlet(n theta), to second order.
+    probabilities (W, K) -> (W, K); an empty weights means all ones.
     """
     n_rows, n_rankings = probabilities.shape
     out = np.zeros((n_rows, n_rankings))
     for w in prange(n_rows):
         joint = np.empty(n_rankings)
+        p = probabilities[w]
         for e in range(begins[w], begins[w + 1]):
+            u = users[e]
+            mixed, square = 0.0, 0.0
+            for k in range(n_rankings):
+                mixed += theta[u, k] * p[k]
+                square += theta[u, k] * p[k] * p[k]
+            inverse = 1.0 / (evidence[u] + 1.0)
+            more = 1.0 + (square / (mixed * mixed) - 1.0) * inverse
             total = 0.0
             for k in range(n_rankings):
-                joint[k] = theta[users[e], k] * probabilities[w, k]
+                joint[k] = theta[u, k] * p[k] * max(more - (p[k] / mixed - 1.0) * inverse, 0.0)
                 total += joint[k]
             share = (weights[e] if weights.size else 1.0) / total
             for k in range(n_rankings):

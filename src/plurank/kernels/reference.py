@@ -49,6 +49,17 @@ def index_pairs(winners: Codes, losers: Codes, n_items: int) -> tuple[Codes, Cod
     return (2 * pair + (winners > losers)).astype(np.int32), lower.astype(np.int32), higher.astype(np.int32)
 
 
+def find_consistent(offsets: Ints, winners: Codes, losers: Codes, n_items: int) -> NDArray[np.bool_]:
+    found = []
+    for begin, end in itertools.pairwise(offsets):
+        reach = np.zeros((n_items, n_items), dtype=bool)
+        reach[winners[begin:end], losers[begin:end]] = True
+        for middle in range(n_items):  # all items that can be reached over others
+            reach |= reach[:, [middle]] & reach[[middle]]
+        found.append(not reach.diagonal().any())
+    return np.array(found, dtype=bool)
+
+
 def find_duplicates(offsets: Ints, winners: Codes, losers: Codes, n_items: int) -> int:  # noqa: ARG001
     users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     return len(users) - len(set(zip(users.tolist(), winners.tolist(), losers.tolist(), strict=True)))
@@ -236,11 +247,19 @@ def expand_pairs(
 
 
 def decide_comparisons(
-    offsets: Ints, first: Codes, second: Codes, uniforms: Floats, cumulative: Floats, places: Codes
+    offsets: Ints,
+    first: Codes,
+    second: Codes,
+    uniforms: Floats,
+    cumulative: Floats,
+    places: Codes,
+    coins: Floats,
+    laws: Floats,
 ) -> tuple[Codes, Codes]:
     users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     tokens = np.minimum((uniforms[:, None] >= cumulative[users]).sum(axis=1), cumulative.shape[1] - 1)
-    forward = places[first, tokens] < places[second, tokens]
+    leads = places[second, tokens] - places[first, tokens]
+    forward = coins < laws[tokens, leads + len(places) - 1] if laws.size else leads > 0
     return (
         np.where(forward, first, second).astype(np.int32),
         np.where(forward, second, first).astype(np.int32),

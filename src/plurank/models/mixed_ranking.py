@@ -145,6 +145,14 @@ class MixedRanking(RankingModel):
                 f"ensemble=1. Use component='bradley-terry' for mixing={self.mixing!r}, ensemble={self.ensemble}."
             )
 
+    def check_consistent(self) -> None:
+        """Raise a ValueError where parameters or members are impossible, or rankings not in the order of scores."""
+        self._check_parameters()
+        if len(self.member_scores_) != len(self.member_weights_):
+            raise ValueError("member_scores_ and member_weights_ are not of the same members")
+        if (np.diff(np.take_along_axis(self.scores_.T, self.rankings_, axis=1), axis=1) > 0).any():
+            raise ValueError("rankings_ are not in the order of scores_")
+
     def _check_enough(self, comparisons: Comparisons) -> None:
         if self.n_rankings > comparisons.n_users:
             raise NotIdentifiableError(
@@ -197,7 +205,7 @@ class MixedRanking(RankingModel):
     ) -> None:
         self._keep(fitted, priors)
         self.scores_ = fitted.component.scores
-        seen = fitted.component.weigh(comparisons, fitted.weights, priors.counts, WEIGHING_ROUNDS, observed=True)
+        seen = fitted.component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS, observed=True)
         self._keep_weights(seen.weights, seen.evidence)
         least = (known or priors.scores).evaluate(self.scores_)[2]
         self.score_errors_ = 1.0 / np.sqrt(np.maximum(seen.curvature, 0.0) + least)
@@ -209,13 +217,14 @@ class MixedRanking(RankingModel):
             self.flip_probability_ = component.flip
         elif isinstance(component, Mallows):
             self.dispersion_ = component.dispersion
-        weights, _, evidence = component.weigh(comparisons, fitted.weights, priors.counts, WEIGHING_ROUNDS)
+        weights, _, evidence = component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS)
         self._keep_weights(weights, evidence)
         self.scores_ = -places_of(self.rankings_).astype(np.float64)
-        self.score_errors_ = component.place_errors(PairCounts.of(comparisons), weights)
+        self.score_errors_ = component.place_errors(PairCounts.of(comparisons), weights, evidence)
 
     def _keep(self, fitted: Refinement[Any], priors: Priors) -> None:
         self.rankings_ = fitted.component.rankings
+        self.mean_weights_ = mean_of(fitted.weights)
         self.concentration_, self.spread_ = priors.concentration, priors.spread
         self.log_posterior_ = np.array(fitted.history)
         self.n_iter_, self.converged_ = len(fitted.history), bool(fitted.converged)
@@ -223,7 +232,6 @@ class MixedRanking(RankingModel):
     def _keep_weights(self, weights: Floats, evidence: Floats) -> None:
         self.user_weights_ = weights / weights.sum(axis=1, keepdims=True)
         self.user_evidence_ = evidence
-        self.mean_weights_ = mean_of(self.user_weights_)
 
     def _add_members(
         self, comparisons: Comparisons, priors: Priors, children: list[np.random.Generator], on_progress: Progress
@@ -284,9 +292,10 @@ class MixedRanking(RankingModel):
 
     def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
         total = np.zeros(len(left))
+        evidence = np.append(self.user_evidence_, self.concentration_)
         for component, weights in self._members():
             table, rows = with_unknown(weights, mean_of(weights), users)
-            total += component.probabilities(table, rows, left, right)
+            total += component.probabilities(table, evidence, rows, left, right)
         return total / (1 + len(self.member_scores_))
 
     def predict_new(self, asked: Any, test: Any) -> Floats:
@@ -298,9 +307,10 @@ class MixedRanking(RankingModel):
         total = np.zeros(len(test))
         for component, weights in self._members():
             counts = (self.concentration_ * mean_of(weights))[None]
-            folded = component.weigh(asked, start, counts, WEIGHING_ROUNDS)[0]
+            folded, *_, evidence = component.weigh(asked, start, counts, WEIGHING_ROUNDS)
             table, rows = with_unknown(folded, mean_of(weights), users[test.user_of_each()])
-            total += component.probabilities(table, rows, test.winners, test.losers)
+            evidence = np.append(evidence, self.concentration_)
+            total += component.probabilities(table, evidence, rows, test.winners, test.losers)
         return total / (1 + len(self.member_scores_))
 
     def _item_scores(self, weights: Floats) -> Floats:

@@ -80,11 +80,14 @@ def select_rankings(
 
 
 def _check(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tuple[list[int], list[Mixing]]:
-    numbers = sorted(set(candidates))
+    if not isinstance(candidates, Iterable):
+        raise ParameterError(f"candidates must be some numbers of rankings, such as range(1, 11), got {candidates!r}.")
+    given = list(candidates)
+    for number in given:
+        check_whole("candidates", number, 1)
+    numbers = sorted(set(given))
     if not numbers:
         raise ParameterError("candidates must be some numbers of rankings, got none.")
-    for number in numbers:
-        check_whole("candidates", number, 1)
     ways: list[Mixing] = [mixing] if isinstance(mixing, str) else list(mixing)
     if not ways:
         raise ParameterError("mixing must be 'probability', 'utility' or both, got none.")

@@ -47,9 +47,9 @@ class PairCounts:
         """The second item of every ordered pair, (W,)."""
         return np.stack([self.higher, self.lower], axis=1).ravel()
 
-    def expected_wins(self, probabilities: Floats, weights: Floats) -> Floats:
-        """Share out the comparisons of every ordered pair among the rankings, (W, K)."""
-        return kernels.expected_wins(self.begins, self.users, self.weights, probabilities, weights)
+    def expected_wins(self, probabilities: Floats, weights: Floats, evidence: Floats) -> Floats:
+        """Share out the comparisons of every ordered pair among the rankings, (W, K), given user weights (M, K)."""
+        return kernels.expected_wins(self.begins, self.users, self.weights, probabilities, weights, evidence)
 
     @cached_property
     def _by_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
