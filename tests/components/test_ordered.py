@@ -90,7 +90,7 @@ def test_probabilities_follow_the_law_entry_by_entry(kind, rng):
     rows = np.arange(len(pairs.winners), dtype=np.int32) % 2
     by_ranking, mixed = (
         component.probabilities_of(pairs),
-        component.probabilities(theta, rows, pairs.winners, pairs.losers),
+        component.probabilities(theta, np.ones(2), rows, pairs.winners, pairs.losers),
     )
     for w, (i, j) in enumerate(zip(pairs.winners, pairs.losers, strict=True)):
         orders = [order.tolist() for order in component.rankings]
@@ -115,7 +115,7 @@ def test_improving_never_lowers_the_expected_log_likelihood(kind, seed, weighted
     c = draw_comparisons(rng, n_items=6, weighted=weighted)
     pairs, component = PairCounts.of(c), draw_component(kind, 6, 2, rng)
     theta = rng.dirichlet(np.ones(2), c.n_users)
-    wins = pairs.expected_wins(component.probabilities_of(pairs), theta)
+    wins = pairs.expected_wins(component.probabilities_of(pairs), theta, np.full(c.n_users, 20.0))
     better = component.improved(pairs, wins)
     assert expected_log_likelihood(better, pairs, wins) >= expected_log_likelihood(component, pairs, wins) - 1e-9
     assert (np.sort(better.rankings, axis=1) == np.arange(6)).all()
@@ -181,10 +181,9 @@ def test_places_are_surer_with_more_comparisons(kind, rng):
     component, c = draw_component(kind, 5, 2, rng), draw_comparisons(rng, n_users=40)
     theta = rng.dirichlet(np.ones(2), c.n_users)
     many = type(c)(c.winners, c.losers, c.offsets, c.items, c.users, np.full(len(c), 20.0))
-    better = component.improved(
-        PairCounts.of(c), PairCounts.of(c).expected_wins(component.probabilities_of(PairCounts.of(c)), theta)
-    )
-    few, sure = (better.place_errors(PairCounts.of(x), theta) for x in (c, many))
+    pairs, evidence = PairCounts.of(c), np.full(c.n_users, 20.0)
+    better = component.improved(pairs, pairs.expected_wins(component.probabilities_of(pairs), theta, evidence))
+    few, sure = (better.place_errors(PairCounts.of(x), theta, evidence) for x in (c, many))
     assert few.shape == (5, 2)
     assert ((few >= 0) & (few <= 4)).all()
     assert sure.mean() < few.mean()

@@ -78,7 +78,7 @@ def test_expected_wins_equal_their_twin_and_share_out_every_comparison(data, n_r
     theta = rng.dirichlet(np.ones(n_rankings), offsets.size - 1)
     weights = weights[order] if weights.size else NOTHING
     probabilities = rng.uniform(0.05, 0.95, (2 * lower.size, n_rankings))
-    wins = both("expected_wins", begins, users, weights, probabilities, theta)
+    wins = both("expected_wins", begins, users, weights, probabilities, theta, 20.0 * rng.random(len(theta)))
     np.testing.assert_allclose(wins.sum(), weights.sum() if weights.size else winners.size)
 
 

@@ -85,6 +85,7 @@ class TestProbability(MixedContract):
 
 class TestUtility(MixedContract):
     kind = "utility"
+    score_closeness = 0.03  # the score is that of the taste itself, a prediction is averaged over what it may be
 
 
 class TestMallows(MixedContract):
@@ -102,6 +103,7 @@ class TestEnsemble(MixedContract):
         # every member of an ensemble has weights of its own, so the mean is that member's mean
         average = copy.deepcopy(model)
         average.user_weights_[0] = model.mean_weights_
+        average.user_evidence_[0] = model.concentration_
         average.member_weights_[:, 0] = model.member_weights_.mean(axis=1)
         pairs = list(itertools.permutations(model.items_.tolist(), 2))
         left, right = (list(side) for side in zip(*pairs, strict=True))
@@ -170,7 +172,7 @@ def test_scores_of_orders_are_minus_the_places(models):
 
 def test_the_most_followed_ranking_comes_first(model):
     assert (np.diff(model.mean_weights_) <= 0).all()
-    np.testing.assert_allclose(model.mean_weights_, model.user_weights_.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(model.mean_weights_, model.user_weights_.mean(axis=0), atol=0.01)
 
 
 def test_the_log_posterior_never_falls(kind, model, truth):
@@ -199,13 +201,13 @@ def test_priors_are_chosen_on_held_out_comparisons(truth):
     assert chosen.score(test) > held_back.score(test)
     half = MixedRanking(2, spread=0.7, random_state=0).fit(train)
     assert half.spread_ == 0.7
-    assert half.concentration_ == pytest.approx(10.0 * 10 ** (0.5 * round(2 * np.log10(half.concentration_ / 10.0))))
+    assert half.concentration_ == pytest.approx(3.0 * 10 ** (0.5 * round(2 * np.log10(half.concentration_ / 3.0))))
 
 
 def test_data_too_few_to_hold_anything_out_keep_the_vague_priors():
     c = Comparisons.from_arrays([1, 1, 2], list("aab"), list("bcc"))
     model = MixedRanking(2, random_state=0).fit(c)
-    assert (model.concentration_, model.spread_) == (10.0, 0.3)
+    assert (model.concentration_, model.spread_) == (3.0, 1.0)
 
 
 def test_all_attributes_are_the_same_for_one_two_and_four_threads():
@@ -293,7 +295,11 @@ def test_predictions_follow_the_formulas(models, truth):
     for kind in ("probability", "utility"):
         model = models[kind]
         gaps, theta = model.scores_[c.winners] - model.scores_[c.losers], model.user_weights_[users]
-        p = sigmoid((gaps * theta).sum(axis=1)) if kind == "utility" else (sigmoid(gaps) * theta).sum(axis=1)
+        p = (sigmoid(gaps) * theta).sum(axis=1)
+        if kind == "utility":
+            mean = (gaps * theta).sum(axis=1)
+            variance = ((gaps**2 * theta).sum(axis=1) - mean**2) / (model.user_evidence_[users] + 1.0)
+            p = sigmoid(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
         np.testing.assert_allclose(model.predict_proba(asked(c)), p)
     strict = models["strict"]
     agrees = strict.scores_[c.winners] > strict.scores_[c.losers]
@@ -472,6 +478,9 @@ def test_predict_new_folds_users_in_and_predicts_what_they_say_next(kind, model,
     if kind != "ensemble":
         folded = copy.deepcopy(model)
         folded.users_, folded.user_weights_ = first.users, model.transform(first)
+        start = np.tile(model.mean_weights_, (first.n_users, 1))
+        counts = model.concentration_ * model.mean_weights_[None]
+        folded.user_evidence_ = model._component().weigh(first, start, counts, 50)[-1]
         np.testing.assert_allclose(p, folded.predict_proba(asked(then)), atol=1e-6)
     # 28 comparisons say something about a user: better than to take everybody for average
     strangers = Comparisons(then.winners, then.losers, then.offsets, then.items, then.users + 1000)

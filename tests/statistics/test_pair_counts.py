@@ -33,13 +33,16 @@ def test_every_comparison_stands_once_with_its_ordered_pair(seed, weighted):
 def test_expected_wins_equal_the_shares_summed_one_by_one(seed, weighted):
     c, pairs, rng = draw(seed, weighted)
     theta, p = rng.dirichlet(np.ones(3), c.n_users), rng.uniform(0.05, 0.95, (len(pairs.winners), 3))
+    evidence = rng.uniform(0.0, 50.0, c.n_users)
     row_of = {pair: w for w, pair in enumerate(zip(pairs.winners.tolist(), pairs.losers.tolist(), strict=True))}
     expected = np.zeros(p.shape)
     for e, u in enumerate(users_of(c)):
         w = row_of[int(c.winners[e]), int(c.losers[e])]
-        share = theta[u] * p[w]
+        mixed = theta[u] @ p[w]
+        spread = theta[u] @ p[w] ** 2 / mixed**2 - 1.0
+        share = theta[u] * p[w] * np.maximum(1.0 + (spread - p[w] / mixed + 1.0) / (evidence[u] + 1.0), 0.0)
         expected[w] += (1.0 if c.weights is None else c.weights[e]) * share / share.sum()
-    np.testing.assert_allclose(pairs.expected_wins(p, theta), expected, atol=1e-12)
+    np.testing.assert_allclose(pairs.expected_wins(p, theta, evidence), expected, atol=1e-12)
 
 
 @given(seed=st.integers(0, 999))

@@ -83,7 +83,8 @@ def refine_scores(
             history.append(value)
             continue
         if new_value < value:
-            return Refinement(BradleyTerry(scores, component.mixing), here.weights, here.evidence, history, True)
+            still = PATIENCE  # not even the shortest step helps
+            break
         memory.remember(step, here.slope, there.slope)
         still = still + 1 if new_value - value < tol * len(comparisons) else 0
         scores, value, here, length = scores + step, new_value, there, 1.0
@@ -111,8 +112,9 @@ def refine_orders(
         wins = pairs.expected_wins(component.probabilities_of(pairs), weights, evidence)
         trial = component.improved(pairs, wins)
         new_weights, new_value, new_evidence = trial.weigh(comparisons, weights, user_prior, FIRST_ROUNDS)
-        if new_value < value:  # an average to second order can mislead where nearly nothing is left to gain
-            return Refinement(component, weights, evidence, history, True)
+        if new_value < value:
+            still = PATIENCE  # an average to second order can mislead where nearly nothing is left to gain
+            break
         still = still + 1 if new_value - value < tol * len(comparisons) else 0
         component, weights, value, evidence = trial, new_weights, new_value, new_evidence
         history.append(value)

@@ -150,7 +150,7 @@ class MixedRanking(RankingModel):
         self._check_parameters()
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
-        if (np.diff(np.take_along_axis(self.scores_.T, self.rankings_, axis=1), axis=1) > 0).any():
+        if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
             raise ValueError("rankings_ are not in the order of scores_")
 
     def _check_enough(self, comparisons: Comparisons) -> None:
@@ -284,17 +284,17 @@ class MixedRanking(RankingModel):
         weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS)[0]
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats]]:
-        """Give every fit that predictions average over: what its rankings are, and user weights (M, K)."""
-        yield self._component(), self.user_weights_
+    def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats, Floats]]:
+        """Give every fit that predictions average over: what its rankings are, user weights (M, K), their mean (K,)."""
+        yield self._component(), self.user_weights_, self.mean_weights_
         for scores, weights in zip(self.member_scores_, self.member_weights_, strict=True):
-            yield BradleyTerry(scores, self.mixing), weights
+            yield BradleyTerry(scores, self.mixing), weights, mean_of(weights)
 
     def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
         total = np.zeros(len(left))
         evidence = np.append(self.user_evidence_, self.concentration_)
-        for component, weights in self._members():
-            table, rows = with_unknown(weights, mean_of(weights), users)
+        for component, weights, mean in self._members():
+            table, rows = with_unknown(weights, mean, users)
             total += component.probabilities(table, evidence, rows, left, right)
         return total / (1 + len(self.member_scores_))
 
@@ -305,10 +305,9 @@ class MixedRanking(RankingModel):
         users = look_up(test.users, asked.users, "user")
         start = np.tile(self.mean_weights_, (asked.n_users, 1))
         total = np.zeros(len(test))
-        for component, weights in self._members():
-            counts = (self.concentration_ * mean_of(weights))[None]
-            folded, *_, evidence = component.weigh(asked, start, counts, WEIGHING_ROUNDS)
-            table, rows = with_unknown(folded, mean_of(weights), users[test.user_of_each()])
+        for component, _, mean in self._members():
+            folded, *_, evidence = component.weigh(asked, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
+            table, rows = with_unknown(folded, mean, users[test.user_of_each()])
             evidence = np.append(evidence, self.concentration_)
             total += component.probabilities(table, evidence, rows, test.winners, test.losers)
         return total / (1 + len(self.member_scores_))

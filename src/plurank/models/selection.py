@@ -22,6 +22,7 @@ from plurank.wording import count
 Floats = NDArray[np.float64]
 SHARE_OF_USERS, SHARE = 0.2, 0.2
 ENOUGH = 1_000_000  # comparisons
+LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
 MIXINGS: tuple[Mixing, ...] = ("probability", "utility")
 
 
@@ -119,7 +120,7 @@ def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut:
     )
     train, known = _keep_users(most, rng)
     asked, new = _keep_users(few, rng) if few is not None else (None, None)
-    if train is None or known is None:
+    if train is None or known is None or len(known) < LEAST_HELD_OUT:
         raise DataError(
             f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_users, 'user')} are too few to hold some "
             "out. "

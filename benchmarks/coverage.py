@@ -1,0 +1,91 @@
+"""Do 90 % intervals hold the truth nine times out of ten? People simulated from Bradley-Terry mixtures.
+
+    python -m benchmarks.coverage [--fits 10]
+
+Priors are the true ones ("given") or chosen by the fit ("chosen"). Places are whole numbers, so that intervals that are
+certain to reach 90 % are often wider than that, above all with few items.
+"""
+
+import argparse
+
+import numpy as np
+from numpy.typing import NDArray
+
+import plurank
+from benchmarks.common import write_results
+from plurank.inference.intervals import weight_bounds
+
+SETTINGS = (  # users, items, rankings, comparisons a user, concentration
+    (200, 12, 3, 150, 1.0),
+    (400, 30, 3, 60, 1.0),
+    (1000, 30, 3, 20, 3.0),
+    (400, 60, 3, 200, 1.0),
+)
+SPREAD, SHARED = 1.0, 1.0
+Floats = NDArray[np.float64]
+
+
+def draw(
+    setting: tuple[int, int, int, int, float], mixing: str, seed: int
+) -> tuple[plurank.Comparisons, Floats, Floats]:
+    """Draw comparisons, scores (Q, K) and weights (M, K)."""
+    n_users, n_items, n_rankings, per_user, concentration = setting
+    rng = np.random.default_rng(seed)
+    scores = SHARED * rng.standard_normal((n_items, 1)) + SPREAD * rng.standard_normal((n_items, n_rankings))
+    weights = np.maximum(rng.dirichlet(np.full(n_rankings, concentration / n_rankings), n_users), 1e-12)
+    weights /= weights.sum(axis=1, keepdims=True)
+    users = np.repeat(np.arange(n_users), per_user)
+    first = rng.integers(n_items, size=len(users))
+    second = (first + 1 + rng.integers(n_items - 1, size=len(users))) % n_items
+    lead = scores[first] - scores[second]
+    if mixing == "utility":
+        chance = 1.0 / (1.0 + np.exp(-(weights[users] * lead).sum(axis=1)))
+    else:
+        chance = (weights[users] / (1.0 + np.exp(-lead))).sum(axis=1)
+    wins = rng.random(len(users)) < chance
+    items = np.arange(n_items)
+    comparisons = plurank.Comparisons.from_arrays(
+        users, np.where(wins, first, second), np.where(wins, second, first), items=items
+    )
+    return comparisons, scores, weights
+
+
+def cover(model: plurank.MixedRanking, scores: Floats, weights: Floats) -> tuple[float, float]:
+    """Give the share of true places, and of true weights, within their intervals."""
+    truth = np.argsort(-scores.T, axis=1)
+    order = plurank.align(model.rankings_, truth)
+    places = np.argsort(truth, axis=1) + 1
+    held = []
+    for k, found in enumerate(order):
+        board = model.leaderboard(int(found) + 1).sort("item")
+        held.append((board["lower"].to_numpy() <= places[k]) & (places[k] <= board["upper"].to_numpy()))
+    lower, upper = (bound[:, order] for bound in weight_bounds(model.user_weights_, model.user_evidence_, 0.9))
+    return float(np.mean(held)), float(((lower <= weights) & (weights <= upper)).mean())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fits", type=int, default=10)
+    n_fits = parser.parse_args().fits
+    rows = []
+    for mixing in ("probability", "utility"):
+        for setting in SETTINGS:
+            for priors in ("given", "chosen"):
+                known = {"concentration": setting[4], "spread": SPREAD} if priors == "given" else {}
+                results = []
+                for seed in range(n_fits):
+                    comparisons, scores, weights = draw(setting, mixing, seed)
+                    model = plurank.MixedRanking(setting[2], mixing=mixing, random_state=seed, **known)
+                    results.append(cover(model.fit(comparisons), scores, weights))
+                places, own = np.mean(results, axis=0)
+                names = ("n_users", "n_items", "n_rankings", "comparisons_per_user", "concentration")
+                rows.append(
+                    {"mixing": mixing, **dict(zip(names, setting, strict=True)), "priors": priors, "fits": n_fits,
+                     "places_covered": round(float(places), 4), "weights_covered": round(float(own), 4)}
+                )  # fmt: skip
+                print(rows[-1], flush=True)
+    write_results("coverage", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""How well MixedRanking recovers the rankings of a simulated population from few people.
+
+Q = 100, N = 300, K = 10, concentration 0.1, the setting of benchmarks.recovery. Mean weights are drawn uniformly from the
+simplex ("drawn"), so that with few people some rankings are followed by nobody (column followers: the sum of
+the rarest ranking's weights) and cannot be known; or they are equal ("equal"). error_followed is the error of the
+rankings that at least one person's worth of weight follows.
+
+    python -m benchmarks.mixed_recovery
+"""
+
+import statistics
+import time
+
+import numpy as np
+
+import plurank
+from benchmarks.common import write_results
+from plurank.evaluation.alignment import kendall_distances
+
+SEEDS = range(5)
+SIZES = (300, 1000, 5000)
+K = 10
+BOUNDS = {300: 0.015, 1000: 0.004, 5000: 0.0005}
+
+
+def measure(popularity: str, n_users: int, seed: int) -> dict[str, object]:
+    mean = np.full(K, 1.0 / K) if popularity == "equal" else None
+    truth = plurank.simulate(n_users, 100, K, 300, concentration=0.1, random_state=seed, mean_weights=mean)
+    begin = time.perf_counter()
+    model = plurank.MixedRanking(K, random_state=seed).fit(truth.comparisons)
+    took = time.perf_counter() - begin
+    order = plurank.align(model.rankings_, truth.rankings)
+    errors = kendall_distances(truth.rankings, model.rankings_)[np.arange(K), order]
+    followers = truth.user_weights.sum(axis=0)
+    row = {
+        "mean_weights": popularity, "n_users": n_users, "seed": seed, "ranking_error": round(float(errors.mean()), 6),
+        "error_followed": round(float(errors[followers >= 1.0].mean()), 6), "followers": round(followers.min(), 2),
+        "concentration": round(model.concentration_, 3), "spread": round(model.spread_, 3), "n_iter": model.n_iter_,
+        "seconds": round(took, 1),
+    }  # fmt: skip
+    print(row, flush=True)
+    return row
+
+
+def main() -> None:
+    plurank.MixedRanking(3, random_state=0).fit(plurank.simulate(300, 10, 3, 50, random_state=99).comparisons)  # compile
+    rows = [measure(popularity, n, seed) for popularity in ("drawn", "equal") for n in SIZES for seed in SEEDS]
+    write_results("mixed_recovery", rows)
+    missed = []
+    for popularity in ("drawn", "equal"):
+        for n_users in SIZES:
+            chosen = [row for row in rows if (row["mean_weights"], row["n_users"]) == (popularity, n_users)]
+            for name in ("ranking_error", "error_followed"):
+                errors = [row[name] for row in chosen]
+                mean, worst = statistics.fmean(errors), max(errors)
+                print(popularity, n_users, name, f"mean {mean:.5f} worst {worst:.5f} bound {BOUNDS[n_users]}")
+                if mean > BOUNDS[n_users] or (n_users > 300 and worst > 3 * BOUNDS[n_users]):
+                    missed.append(f"{popularity} {n_users} {name}")
+    if missed:
+        raise SystemExit(f"bounds missed: {missed}")
+
+
+if __name__ == "__main__":
+    main()
