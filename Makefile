@@ -9,7 +9,7 @@ help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
 	@echo "make format      sort imports and lay out the code"
-	@echo "make benchmarks  measure recovery, speed and memory again (about 15 minutes)"
+	@echo "make benchmarks  measure what needs no data again (about half an hour)"
 	@echo "make clean       remove .venv and build products"
 
 demo: .venv/installed
@@ -32,6 +32,9 @@ benchmarks: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.recovery
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.mixed_recovery
+	$(BIN)/python -m benchmarks.components
+	$(BIN)/python -m benchmarks.coverage
 
 clean:
 	rm -rf .venv build dist src/*.egg-info
@@ -43,6 +46,7 @@ clean:
 	touch $@
 
 .venv/installed: .venv/created $(SOURCES)
+	rm -rf .venv/lib/python*/site-packages/plurank  # with what was compiled for it
 	$(BIN)/python -m pip install --quiet .
 	touch $@
 
@@ -53,5 +57,6 @@ clean:
 .venv/tested-wheel: .venv/dev $(SOURCES)
 	rm -rf build dist
 	$(BIN)/python -m build --wheel >/dev/null
+	rm -rf .venv/lib/python*/site-packages/plurank  # with what was compiled for it
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/plurank-*.whl
 	touch $@ .venv/installed

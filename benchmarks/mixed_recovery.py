@@ -1,9 +1,9 @@
 """How well MixedRanking recovers the rankings of a simulated population from few people.
 
-Q = 100, N = 300, K = 10, concentration 0.1, the setting of benchmarks.recovery. Mean weights are drawn uniformly from the
-simplex ("drawn"), so that with few people some rankings are followed by nobody (column followers: the sum of
-the rarest ranking's weights) and cannot be known; or they are equal ("equal"). error_followed is the error of the
-rankings that at least one person's worth of weight follows.
+Q = 100, N = 300, K = 10, concentration 0.1, the setting of benchmarks.recovery. Mean weights are drawn uniformly from
+the simplex ("drawn"), so that with few people some rankings are followed by nobody (column followers: the sum of the
+rarest ranking's weights) and cannot be known; or they are equal ("equal"). error_followed is the error of the rankings
+that at least one person's worth of weight follows.
 
     python -m benchmarks.mixed_recovery
 """
@@ -43,7 +43,9 @@ def measure(popularity: str, n_users: int, seed: int) -> dict[str, object]:
 
 
 def main() -> None:
-    plurank.MixedRanking(3, random_state=0).fit(plurank.simulate(300, 10, 3, 50, random_state=99).comparisons)  # compile
+    plurank.MixedRanking(3, random_state=0).fit(
+        plurank.simulate(300, 10, 3, 50, random_state=99).comparisons
+    )  # compile
     rows = [measure(popularity, n, seed) for popularity in ("drawn", "equal") for n in SIZES for seed in SEEDS]
     write_results("mixed_recovery", rows)
     missed = []
