@@ -18,11 +18,19 @@ def machine() -> dict[str, str]:
     return {"cores": str(os.cpu_count()), "python": platform.python_version(), "versions": packages}
 
 
-def write_results(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write rows to results/NAME.csv and print them."""
+def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None = None) -> None:
+    """Write rows to results/NAME.csv.
+
+    With ``replacing``, the name of a column, earlier rows stay unless new ones have the same value there.
+    """
     RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.csv"
     rows = [{**row, **machine()} for row in rows]
-    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+    if replacing is not None and path.exists():
+        new = {str(row[replacing]) for row in rows}
+        with path.open(newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row[replacing] not in new] + rows
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)

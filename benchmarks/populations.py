@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", nargs="+", choices=SETS, help="run these, and leave the results file alone")
+    parser.add_argument("--only", nargs="+", choices=SETS, help="run these, and keep earlier results of the others")
     given = parser.parse_args()
     rows = []
     for name in given.only or SETS:
@@ -73,8 +73,7 @@ def main() -> None:
         gains = np.array([row["mixture"] - row["one_ranking"] for row in rows if row["set"] == name])
         error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else float("nan")
         print(f"{name}: gain {gains.mean():.4f} +- {error:.4f}, least {gains.min():.4f}", flush=True)
-    if not given.only:
-        write_results("populations", rows)
+        write_results("populations", rows, replacing="set")
     worse = [row["set"] for row in rows if row["mixture"] <= row["one_ranking"]]
     if worse:
         raise SystemExit(f"no better than one ranking: {worse}")

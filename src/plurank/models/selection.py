@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 from plurank.components.bradley_terry import Mixing
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, look_up
 from plurank.data.splitting import split_safely
 from plurank.exceptions import DataError, ParameterError
 from plurank.models.base import as_comparisons
 from plurank.models.mixed_ranking import MixedRanking
 from plurank.progress import Progress, silent
-from plurank.rng import RandomState, as_generator, draw_seed
+from plurank.rng import RandomState, as_generator, draw_seed, spawn
 from plurank.wording import count
 
 Floats = NDArray[np.float64]
 SHARE_OF_USERS, SHARE = 0.2, 0.2
 ENOUGH = 1_000_000  # comparisons
+REPEAT_BELOW, MOST_REPEATS = 50_000, 5  # small data are split several times
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
 MIXINGS: tuple[Mixing, ...] = ("probability", "utility")
 
@@ -68,14 +70,19 @@ def select_rankings(
     """
     numbers, ways = _check(candidates, mixing)
     rng = as_generator(random_state)
-    parts = _hold_out(_some_users(as_comparisons(X), rng), rng)
+    sample = _some_users(as_comparisons(X), rng)
+    n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
+    repeats = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
     seed = draw_seed(rng)
     rows = []
     plan = list(_plan(numbers, ways))
     for n, (way, n_rankings) in enumerate(plan):
         on_progress(f"trying {count(n_rankings, 'ranking')}, mixed by {way}", n / len(plan))
-        model = MixedRanking(n_rankings, mixing=way, random_state=seed, **parameters).fit(parts.train)
-        rows.append((way, n_rankings, *_predict(model, parts)))
+        sums = np.zeros((sample.n_users, 2, 2))
+        for parts in repeats:
+            model = MixedRanking(n_rankings, mixing=way, random_state=seed, **parameters).fit(parts.train)
+            _add_predictions(sums, model, parts, sample.users)
+        rows.append((way, n_rankings, sums))
     on_progress("done", 1.0)
     return _choose(rows, numbers, ways)
 
@@ -140,32 +147,27 @@ def _keep_users(comparisons: Comparisons, rng: np.random.Generator) -> Any:
     return comparisons.select(kept), comparisons.select(held_out)
 
 
-def _predict(model: MixedRanking, parts: HeldOut) -> tuple[Floats, Floats]:
-    """Give (users, 3): log-likelihood, weight of comparisons, 1 for new users; known users first."""
-    sums = [_by_user(np.log(model.predict_held_out(parts.known)[0]), parts.known, 0.0)]
-    if parts.new is not None:
-        sums.append(_by_user(np.log(model.predict_new(parts.asked, parts.new)), parts.new, 1.0))
-    table = np.concatenate(sums)
-    return table[:, :2], table[:, 2]
-
-
-def _by_user(logs: Floats, test: Comparisons, is_new: float) -> Floats:
-    counts = np.ones(len(test)) if test.weights is None else test.weights
-    starts = test.offsets[:-1]
-    columns = (np.add.reduceat(logs * counts, starts), np.add.reduceat(counts, starts))
-    return np.column_stack([*columns, np.full(test.n_users, is_new)])
+def _add_predictions(sums: Floats, model: MixedRanking, parts: HeldOut, users: Labels) -> None:
+    """Add to (M, 2, 2): for every user, as a known one and as a new one, log-likelihood and weight of comparisons."""
+    predicted = [(parts.known, model.predict_held_out(parts.known)[0])]
+    if parts.asked is not None and parts.new is not None:
+        predicted.append((parts.new, model.predict_new(parts.asked, parts.new)))
+    for kind, (test, probabilities) in enumerate(predicted):
+        counts = np.ones(len(test)) if test.weights is None else test.weights
+        rows = look_up(test.users, users, "user")
+        sums[rows, kind, 0] += np.add.reduceat(np.log(probabilities) * counts, test.offsets[:-1])
+        sums[rows, kind, 1] += np.add.reduceat(counts, test.offsets[:-1])
 
 
 def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing]) -> Selection:
-    means = [_mean(sums)[0] for _, _, sums, _ in rows]
-    best = int(np.argmax(means))
+    best = int(np.argmax([_mean(sums.sum(axis=1))[0] for _, _, sums in rows]))
+    most = rows[best][2].sum(axis=1)
     table = []
-    for way, n_rankings, sums, is_new in rows:
-        known, known_se = _mean(sums[is_new == 0])
-        new, new_se = _mean(sums[is_new == 1])
-        all_users, all_se = _mean(sums)
-        gap, gap_se = _mean(np.column_stack([rows[best][2][:, 0] - sums[:, 0], sums[:, 1]]))
-        table.append((way, n_rankings, known, known_se, new, new_se, all_users, all_se, gap, gap_se))
+    for way, n_rankings, sums in rows:
+        both = sums.sum(axis=1)
+        gap = np.column_stack([most[:, 0] - both[:, 0], both[:, 1]])
+        figures = (figure for part in (sums[:, 0], sums[:, 1], both, gap) for figure in _mean(part))
+        table.append((way, n_rankings, *figures))
     names = ["mixing", "n_rankings", "by_comparison", "by_comparison_se", "by_user", "by_user_se"]
     names += ["held_out", "held_out_se", "behind", "behind_se"]
     frame = pl.DataFrame(table, schema=names, orient="row")
@@ -177,6 +179,7 @@ def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing]) -> Selectio
 
 def _mean(sums: Floats) -> tuple[float, float]:
     """Mean per comparison and its standard error, from sums by user (users, 2): of logs and of comparisons."""
+    sums = sums[sums[:, 1] > 0]
     if not len(sums):
         return float("nan"), float("nan")
     mean = sums[:, 0].sum() / sums[:, 1].sum()
