@@ -81,7 +81,7 @@ def test_select_marks_one_ranking_whatever_the_mixing(selection):
 
 
 def test_select_says_none_where_there_were_no_new_users(run, write):
-    made = plurank.simulate(4, 4, 1, 40, random_state=0).comparisons
+    made = plurank.simulate(4, 20, 1, 200, random_state=0).comparisons
     rows = [",".join(map(str, row)) for row in made.to_frame().rows()]
     file = write("votes.csv", "user,winner,loser", *rows)
     args = ("select", file, "--candidates", "1")

@@ -72,7 +72,9 @@ def select_rankings(
     rng = as_generator(random_state)
     sample = _some_users(as_comparisons(X), rng)
     n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
-    repeats = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
+    tried = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
+    repeats = [parts for parts in tried if parts is not None]
+    _check_enough(sample, repeats)
     seed = draw_seed(rng)
     rows = []
     plan = list(_plan(numbers, ways))
@@ -118,7 +120,7 @@ def _some_users(comparisons: Comparisons, rng: np.random.Generator) -> Compariso
     return comparisons.split(ENOUGH / len(comparisons), by="user", random_state=rng)[1]
 
 
-def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut:
+def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut | None:
     """Hold out users, and of the others comparisons; new users are asked most of their comparisons first."""
     most, few = (
         comparisons.split(SHARE_OF_USERS, by="user", random_state=rng)
@@ -127,13 +129,17 @@ def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut:
     )
     train, known = _keep_users(most, rng)
     asked, new = _keep_users(few, rng) if few is not None else (None, None)
-    if train is None or known is None or len(known) < LEAST_HELD_OUT:
+    if train is None or known is None:
+        return None
+    return HeldOut(train, known, asked, new)
+
+
+def _check_enough(sample: Comparisons, repeats: list[HeldOut]) -> None:
+    if sum(len(parts.known) for parts in repeats) < LEAST_HELD_OUT:
         raise DataError(
-            f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_users, 'user')} are too few to hold some "
-            "out. "
+            f"{count(len(sample), 'comparison')} of {count(sample.n_users, 'user')} are too few to hold some out. "
             "Expected users with several comparisons each."
         )
-    return HeldOut(train, known, asked, new)
 
 
 def _keep_users(comparisons: Comparisons, rng: np.random.Generator) -> Any:
