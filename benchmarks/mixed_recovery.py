@@ -46,8 +46,11 @@ def main() -> None:
     plurank.MixedRanking(3, random_state=0).fit(
         plurank.simulate(300, 10, 3, 50, random_state=99).comparisons
     )  # compile
-    rows = [measure(popularity, n, seed) for popularity in ("drawn", "equal") for n in SIZES for seed in SEEDS]
-    write_results("mixed_recovery", rows)
+    rows = []
+    for popularity in ("drawn", "equal"):
+        for n_users in SIZES:
+            rows += [measure(popularity, n_users, seed) for seed in SEEDS]
+            write_results("mixed_recovery", rows)
     missed = []
     for popularity in ("drawn", "equal"):
         for n_users in SIZES:
