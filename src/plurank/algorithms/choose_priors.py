@@ -2,7 +2,7 @@
 
 Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: n ratings make n (n - 1) / 2
 comparisons but are n observations, and it collapses to hard or to uniform weights. So some comparisons are held out
-(items, where a user's comparisons are circular), the rest is fitted with larger and smaller values, and what predicts
+(see ``split_safely``), the rest is fitted with larger and smaller values, and what predicts
 best is kept.
 """
 
@@ -15,7 +15,7 @@ from plurank.algorithms.refine_by_likelihood import refine_scores
 from plurank.algorithms.start_rankings import from_items
 from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.data.comparisons import Comparisons
-from plurank.data.splitting import split_safely
+from plurank.data.splitting import some_users, split_safely
 from plurank.inference.priors import Priors
 from plurank.progress import Progress, silent
 from plurank.rng import spawn
@@ -59,7 +59,7 @@ def choose_priors(
     """Climb from the given priors to ones that predict better, moving those named in ``free``."""
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
-    splits = _splits(_some_users(comparisons, rng), n_rankings, mixing, rng) if moves else []
+    splits = _splits(some_users(comparisons, SAMPLE, rng), n_rankings, mixing, rng) if moves else []
     if not splits:
         return priors
     best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
@@ -88,17 +88,6 @@ def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
     return replace(priors, **values) if within else None
 
 
-def _some_users(comparisons: Comparisons, rng: np.random.Generator) -> Comparisons:
-    """Draw users until there are enough comparisons."""
-    if len(comparisons) <= SAMPLE:
-        return comparisons
-    sizes = np.diff(comparisons.offsets)
-    order = rng.permutation(comparisons.n_users)
-    chosen = np.zeros(comparisons.n_users, dtype=bool)
-    chosen[order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE))]] = True
-    return comparisons.select(np.repeat(chosen, sizes))
-
-
 def _splits(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> list[Split]:
     n_splits = int(np.clip(SPLIT_SAMPLE // len(sample), 1, MOST_SPLITS))
     splits = [_split(sample, n_rankings, mixing, child) for child in spawn(rng, n_splits)]
@@ -110,7 +99,6 @@ def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.
     users = sample.user_of_each()
     trained = np.zeros(sample.n_users, dtype=bool)
     trained[users[kept]] = True
-    held_out &= trained[users]
     if held_out.sum() < LEAST_HELD_OUT:
         return None
     train = sample.select(kept)

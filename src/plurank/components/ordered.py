@@ -1,6 +1,6 @@
 """Components that are orders: the probability to win depends on how many places apart two items stand.
 
-Ours. A component of this kind says what its law is (``law``) and fits its own numbers to expected wins (``improved``).
+Ours. A component of this kind says what its law is (``laws``) and fits its own numbers to expected wins (``improved``).
 """
 
 from abc import ABC, abstractmethod

@@ -53,15 +53,29 @@ def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generato
     return ~(first | second), first & second
 
 
+def some_users(comparisons: Comparisons, enough: int, rng: np.random.Generator) -> Comparisons:
+    """Draw users until there are enough comparisons; all of them where there are no more."""
+    if len(comparisons) <= enough:
+        return comparisons
+    sizes = np.diff(comparisons.offsets)
+    order = rng.permutation(comparisons.n_users)
+    chosen = np.zeros(comparisons.n_users, dtype=bool)
+    chosen[order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), enough))]] = True
+    return comparisons.select(np.repeat(chosen, sizes))
+
+
 def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:
     """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
 
     Comparisons made from a user's ratings agree with a ranking, and where there are at least as many of them as items,
     a held-out pair can be told from the others by transitivity: there items are held out, elsewhere single comparisons.
+    Nothing is held out of users with nothing left to train on.
     """
     c = comparisons
     n_items = np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
     telling = (np.diff(c.offsets) >= n_items) & kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
     each = np.repeat(telling, np.diff(c.offsets))
     by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
-    return np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
+    kept, held_out = np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
+    users = c.user_of_each()
+    return kept, held_out & (np.bincount(users[kept], minlength=c.n_users) > 0)[users]

@@ -78,6 +78,17 @@ def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, 
 
 
 @njit(cache=True, fastmath=FAST)
+def _weigh_and_integrate(p, n, counts, prior, theta, n_rounds, q, factor, bend, covariance, vectors):
+    """Improve one user's theta in place, fill q (n,) and its covariance (K, K); gives the log posterior without it."""
+    value = _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, vectors)
+    _mix(p, n, theta, q)
+    for e in range(n):
+        factor[e] = counts[e] / (q[e] * q[e])
+    _bend_of(p, n, factor, theta, prior, bend)
+    return value + integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
+
+
+@njit(cache=True, fastmath=FAST)
 def _mean_pulls(p, n, counts, theta, q, factor, covariance, pulls):
     """Fill pulls (K, n): the slope of the log likelihood of each comparison in its p_k, averaged over theta.
 
@@ -140,12 +151,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                     p[k, e] = ahead[k] / (ahead[k] + behind[k])
             if weights.size:
                 counts[:n] = weights[first : first + n]
-            values[b] += _weigh_probabilities(p, n, counts, own, theta, n_rounds, q, factor, bend, vectors)
-            _mix(p, n, theta, q)
-            for e in range(n):
-                factor[e] = counts[e] / (q[e] * q[e])
-            _bend_of(p, n, factor, theta, own, bend)
-            values[b] += integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
+            values[b] += _weigh_and_integrate(p, n, counts, own, theta, n_rounds, q, factor, bend, covariance, vectors)
             evidence[u] = evidence_of(theta, covariance)
             _mean_pulls(p, n, counts, theta, q, factor, covariance, pulls)
             for e in range(n):
@@ -198,12 +204,7 @@ def places_pass(edges, offsets, winners, losers, weights, places, laws, start, p
                     p[k, e] = laws[k, places[j, k] - places[i, k] + n_items - 1]
             if weights.size:
                 counts[:n] = weights[first : first + n]
-            values[b] += _weigh_probabilities(p, n, counts, own, theta, n_rounds, q, factor, bend, vectors)
-            _mix(p, n, theta, q)
-            for e in range(n):
-                factor[e] = counts[e] / (q[e] * q[e])
-            _bend_of(p, n, factor, theta, own, bend)
-            values[b] += integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
+            values[b] += _weigh_and_integrate(p, n, counts, own, theta, n_rounds, q, factor, bend, covariance, vectors)
             evidence[u] = evidence_of(theta, covariance)
     return weighed, _sum_values(values), evidence
 

@@ -131,9 +131,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "rankings_")
         row = self._one_row(user, weights)
         scores = self._item_scores(row)
-        order = np.lexsort((np.arange(len(scores)), -scores))
-        frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(scores) + 1)})
-        return frame.select(as_series(self.items_[order], "item"), "score", "rank")
+        return board(self.items_, np.lexsort((np.arange(len(scores)), -scores)), scores)
 
     @abstractmethod
     def _item_scores(self, weights: Floats) -> Floats:
@@ -192,6 +190,12 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "rankings_")
         save(self, path)
+
+
+def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFrame:
+    """List items in an order: columns item, score, rank."""
+    frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(order) + 1)})
+    return frame.select(as_series(items[order], "item"), "score", "rank")
 
 
 def with_unknown(weights: Floats, mean: Floats, users: Codes) -> tuple[Floats, Codes]:

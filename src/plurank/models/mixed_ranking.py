@@ -13,18 +13,18 @@ from threadpoolctl import threadpool_limits
 from plurank.algorithms.choose_priors import choose_priors
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
 from plurank.algorithms.start_rankings import Start, start_rankings
-from plurank.components.bradley_terry import BradleyTerry, Mixing, ScorePrior, mean_wins, slopes
+from plurank.components.bradley_terry import BradleyTerry, Mixing, mean_wins, slopes
 from plurank.components.mallows import Mallows
 from plurank.components.ordered import OrderedComponent, places_of
 from plurank.components.strict import Strict
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import as_series, look_up
+from plurank.data.encoding import look_up
 from plurank.evaluation.alignment import align
 from plurank.exceptions import ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
 from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
 from plurank.inference.priors import Priors, mean_of
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, with_unknown
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, board, with_unknown
 from plurank.models.fields import COMMON, Field
 from plurank.models.updating import update_scores
 from plurank.progress import Progress, silent
@@ -196,18 +196,12 @@ class MixedRanking(RankingModel):
             max_iter=self.max_iter, tol=self.tol, on_progress=on_progress,
         )  # fmt: skip
 
-    def _keep_scores(
-        self,
-        comparisons: Comparisons,
-        fitted: Refinement[BradleyTerry],
-        priors: Priors,
-        known: ScorePrior | None = None,
-    ) -> None:
+    def _keep_scores(self, comparisons: Comparisons, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
         self._keep(fitted, priors)
         self.scores_ = fitted.component.scores
         seen = fitted.component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS, observed=True)
         self._keep_weights(seen.weights, seen.evidence)
-        least = (known or priors.scores).evaluate(self.scores_)[2]
+        least = priors.scores.evaluate(self.scores_)[2]
         self.score_errors_ = 1.0 / np.sqrt(np.maximum(seen.curvature, 0.0) + least)
 
     def _keep_orders(self, comparisons: Comparisons, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
@@ -355,20 +349,15 @@ class MixedRanking(RankingModel):
         k = ranking - 1
         order = self.rankings_[k]
         lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)
-        columns = {
-            "score": self._wins_by_ranking(k)[order, 0],
-            "rank": np.arange(1, len(order) + 1),
-            "lower": lower[order],
-            "upper": upper[order],
-        }
-        return pl.DataFrame(columns).select(as_series(self.items_[order], "item"), *columns)
+        frame = board(self.items_, order, self._wins_by_ranking(k)[:, 0])
+        return frame.with_columns(lower=lower[order], upper=upper[order])
 
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
         """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
-        row = self._one_row(user, None)
-        code = look_up([user], self.users_, "user")
-        if code[0] < 0:
-            raise DataError("expected a user of the model.")
+        check_is_fitted(self, "rankings_")
+        if user is None:
+            raise DataError("expected a user of the model, got None.")
+        row, code = self._one_row(user, None), look_up([user], self.users_, "user")
         lower, upper = weight_bounds(row[None], self.user_evidence_[code], level)
         columns = {"ranking": np.arange(1, len(row) + 1), "weight": row, "lower": lower[0], "upper": upper[0]}
         return pl.DataFrame(columns)

@@ -12,7 +12,7 @@ from plurank.components.bradley_terry import Mixing
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
-from plurank.data.splitting import split_safely
+from plurank.data.splitting import some_users, split_safely
 from plurank.exceptions import DataError, ParameterError
 from plurank.models.base import as_comparisons
 from plurank.models.mixed_ranking import MixedRanking
@@ -64,13 +64,14 @@ def select_rankings(
 ) -> Selection:
     """Fit every candidate to part of the comparisons and see how well it predicts the rest.
 
-    Held out are some comparisons of most users, and most comparisons of some users. Chosen is the way to mix that
+    Held out are some comparisons of most users, and some users, who are asked most of their comparisons before the
+    rest is predicted. Chosen is the way to mix that
     predicts best and, with it, the fewest rankings that are not worse than the best by more than one standard error
     of the difference. ``parameters`` go to MixedRanking.
     """
     numbers, ways = _check(candidates, mixing)
     rng = as_generator(random_state)
-    sample = _some_users(as_comparisons(X), rng)
+    sample = some_users(as_comparisons(X), ENOUGH, rng)
     n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
     tried = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
     repeats = [parts for parts in tried if parts is not None]
@@ -114,12 +115,6 @@ def _plan(numbers: list[int], ways: list[Mixing]) -> Iterator[tuple[Mixing, int]
                 yield way, number
 
 
-def _some_users(comparisons: Comparisons, rng: np.random.Generator) -> Comparisons:
-    if len(comparisons) <= ENOUGH:
-        return comparisons
-    return comparisons.split(ENOUGH / len(comparisons), by="user", random_state=rng)[1]
-
-
 def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut | None:
     """Hold out users, and of the others comparisons; new users are asked most of their comparisons first."""
     most, few = (
@@ -127,8 +122,8 @@ def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut | N
         if comparisons.n_users >= 5
         else (comparisons, None)
     )
-    train, known = _keep_users(most, rng)
-    asked, new = _keep_users(few, rng) if few is not None else (None, None)
+    train, known = _split(most, rng)
+    asked, new = _split(few, rng) if few is not None else (None, None)
     if train is None or known is None:
         return None
     return HeldOut(train, known, asked, new)
@@ -142,12 +137,8 @@ def _check_enough(sample: Comparisons, repeats: list[HeldOut]) -> None:
         )
 
 
-def _keep_users(comparisons: Comparisons, rng: np.random.Generator) -> Any:
-    """Split safely; only users with comparisons on both sides are predicted."""
+def _split(comparisons: Comparisons, rng: np.random.Generator) -> Any:
     kept, held_out = split_safely(comparisons, SHARE, rng)
-    users = comparisons.user_of_each()
-    has_kept = np.bincount(users[kept], minlength=comparisons.n_users) > 0
-    held_out &= has_kept[users]
     if not kept.any() or not held_out.any():
         return None, None
     return comparisons.select(kept), comparisons.select(held_out)

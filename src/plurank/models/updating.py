@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from plurank.models.mixed_ranking import MixedRanking
 
 Floats = NDArray[np.float64]
+WEIGHING_ROUNDS = 10  # Newton steps, from weights that are nearly right
 
 
 def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress) -> None:
@@ -46,7 +47,7 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
             c, BradleyTerry(known, model.mixing), start[user_codes], counts, prior,
             max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
         )  # fmt: skip
-        seen = fitted.component.weigh(c, fitted.weights, counts, 10, observed=True)
+        seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, observed=True)
         start[user_codes] = seen.weights / seen.weights.sum(axis=1, keepdims=True)
         model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
         model.log_posterior_ = np.array(fitted.history)
