@@ -9,7 +9,7 @@ from plurank.components.mallows import Mallows
 from plurank.inference.intervals import weight_bounds
 from plurank.kernels.simplex import evidence_of, integrate_weights
 from tests.oracles.log_posterior import best_theta, log_marginal, log_posterior, slope_in_theta
-from tests.oracles.small_data import build, draw_comparisons
+from tests.oracles.small_data import draw_comparisons
 
 both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
 with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
@@ -35,63 +35,31 @@ def differences(function, at, size=1e-5):
     )
 
 
+@both_mixings
 @with_and_without_weights
 @pytest.mark.parametrize("n_rankings", [1, 3])
-def test_without_rounds_weights_stay_and_the_value_is_the_posterior_with_weights_integrated_out(weighted, n_rankings):
+def test_without_rounds_weights_stay_and_the_value_is_the_posterior_with_weights_integrated_out(
+    mixing, weighted, n_rankings
+):
     c, scores, theta, prior = draw_case(1, weighted, n_rankings)
     for rows in (prior, prior[:1]):
-        seen = BradleyTerry(scores).weigh(c, theta, rows, 0)
+        seen = BradleyTerry(scores, mixing).weigh(c, theta, rows, 0)
         np.testing.assert_array_equal(seen.weights, theta)
-        expected = log_marginal("probability", c, scores, theta, np.broadcast_to(rows, theta.shape))
+        expected = log_marginal(mixing, c, scores, theta, np.broadcast_to(rows, theta.shape))
         assert seen.log_posterior == pytest.approx(expected, rel=1e-10)
-
-
-@with_and_without_weights
-def test_mixed_utilities_have_nearly_the_posterior_with_weights_integrated_out(weighted):
-    # their curvature is taken item by item; a prior of 50 comparisons makes little of the difference
-    c, scores, theta, prior = draw_case(1, weighted)
-    seen = BradleyTerry(scores, "utility").weigh(c, theta, 50.0 * prior, 0)
-    np.testing.assert_array_equal(seen.weights, theta)
-    exact = log_marginal("utility", c, scores, theta, 50.0 * prior)
-    volume = exact - log_posterior("utility", c, scores, theta, 50.0 * prior)
-    assert abs(seen.log_posterior - exact) < 0.01 * abs(volume)
 
 
 @both_mixings
 @with_and_without_weights
-@pytest.mark.parametrize("n_rankings", [1, 3])
+@pytest.mark.parametrize("n_rankings", [1, 3, 6])
 def test_the_slope_in_the_scores_equals_finite_differences(mixing, weighted, n_rankings):
-    # with several rankings, mixed utilities take the slope of the volume item by item: see the next two tests
     c, scores, theta, prior = draw_case(2, weighted, n_rankings)
-    if mixing == "utility" and n_rankings > 1:
-        prior = 1e9 * theta  # weights that cannot vary have no volume
-    seen = BradleyTerry(scores, mixing).weigh(c, theta, prior, 0)
-    if mixing == "utility":
-        expected = differences(lambda s: log_posterior(mixing, c, s, theta, 0.0 * prior), scores)
-    else:
-        expected = differences(lambda s: log_marginal(mixing, c, s, theta, prior), scores)
-    np.testing.assert_allclose(seen.slope, expected, atol=1e-6)
 
+    def weighed(scores):
+        return BradleyTerry(scores, mixing).weigh(c, theta, prior, 100)
 
-def test_the_slope_of_mixed_utilities_is_exact_where_all_pairs_of_items_weigh_alike(rng):
-    # a user between two opposite rankings, who has compared all pairs both ways, is undecided about each of them
-    first, second = np.nonzero(~np.eye(5, dtype=bool))
-    c = build(np.zeros(len(first), int), first, second, None, np.arange(5))
-    side, theta, prior = rng.standard_normal(5), np.full((1, 2), 0.5), np.array([[0.7, 0.7]])
-    scores = np.stack([side, -side], axis=1)
-    seen = BradleyTerry(scores, "utility").weigh(c, theta, prior, 0)
-    assert seen.log_posterior == pytest.approx(log_marginal("utility", c, scores, theta, prior), rel=1e-10)
-    expected = differences(lambda s: log_marginal("utility", c, s, theta, prior), scores)
-    np.testing.assert_allclose(seen.slope, expected, atol=1e-6)
-
-
-@with_and_without_weights
-def test_the_slope_of_mixed_utilities_is_nearer_to_the_truth_than_without_integration(weighted):
-    c, scores, theta, prior = draw_case(2, weighted)
-    found = BradleyTerry(scores, "utility").weigh(c, theta, prior, 0).slope
-    exact = differences(lambda s: log_marginal("utility", c, s, theta, prior), scores)
-    without = differences(lambda s: log_posterior("utility", c, s, theta, prior), scores)
-    assert np.linalg.norm(found - exact) < 0.3 * np.linalg.norm(without - exact)
+    expected = differences(lambda s: log_marginal(mixing, c, s, weighed(s).weights, prior), scores, 1e-4)
+    np.testing.assert_allclose(weighed(scores).slope, expected, atol=1e-4)
 
 
 @both_mixings
@@ -142,7 +110,7 @@ def test_more_rounds_never_lower_the_posterior_of_the_weights():
     c, scores, theta, prior = draw_case(6, True)
     orders = Mallows(np.argsort(-scores.T, axis=1), np.array([0.3, 0.5, 0.7]))
     values = [orders.weigh(c, theta, prior, n)[1] for n in range(8)]
-    assert (np.diff(values) >= 0).all()
+    assert (np.diff(values) >= -1e-10).all()
     assert values[-1] > values[0]
     for mixing in ("probability", "utility"):
         found = [BradleyTerry(3 * scores, mixing).weigh(c, theta, prior, n).weights for n in range(8)]
@@ -179,7 +147,7 @@ def test_the_covariance_is_that_of_the_dense_gaussian_on_the_simplex(n_rankings,
     along = np.linalg.qr(np.column_stack([np.ones(n_rankings), np.eye(n_rankings)[:, 1:]]))[0][:, 1:]
     expected = along @ np.linalg.inv(along.T @ bend @ along) @ along.T
     covariance = np.empty((n_rankings, n_rankings))
-    integrate_weights(theta, bend.copy(), covariance, np.empty(n_rankings), np.empty(n_rankings))
+    integrate_weights(theta, bend.copy(), covariance, np.empty(n_rankings))
     np.testing.assert_allclose(covariance, expected, atol=1e-12)
     evidence = (1.0 - theta @ theta) / np.trace(expected) - 1.0
     assert evidence_of(theta, covariance) == pytest.approx(max(evidence, 0.0), rel=1e-9)

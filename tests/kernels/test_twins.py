@@ -45,6 +45,15 @@ def test_index_pairs_and_find_duplicates_equal_their_twins(data):
     both("find_duplicates", offsets, winners, losers, n_items)
 
 
+@given(data=users_and_items(), tied=st.booleans())
+def test_find_consistent_equals_its_twin(data, tied):
+    offsets, winners, losers, _, n_items, _ = data
+    if tied:  # every comparison goes both ways
+        pairs = np.stack([winners, losers], axis=1)
+        offsets, winners, losers = 2 * offsets, pairs.ravel(), pairs[:, ::-1].ravel()
+    both("find_consistent", offsets, winners, losers, n_items)
+
+
 @pytest.mark.parametrize("n_items", [255, 256, 257, 400])
 def test_index_pairs_equals_its_twin_on_either_side_of_the_table_limit(n_items, rng):
     winners = rng.integers(0, n_items, 100).astype(np.int32)

@@ -1,9 +1,8 @@
 """Choose the priors on comparisons held out inside the training data.
 
-Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: n ratings make n (n - 1) / 2
-comparisons but are n observations, and it collapses to hard or to uniform weights. So some comparisons are held out
-(see ``split_safely``), the rest is fitted with larger and smaller values, and what predicts
-best is kept.
+Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: it collapses to hard or to uniform
+weights. So some comparisons are held out (see ``split_safely``), the rest is fitted with larger and smaller values, and
+what predicts best is kept.
 """
 
 from dataclasses import dataclass, replace
@@ -11,10 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.algorithms.refine_by_likelihood import refine_scores
+from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
 from plurank.algorithms.start_rankings import from_items
 from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.data.comparisons import Comparisons
+from plurank.data.observations import weigh_observations
 from plurank.data.splitting import some_users, split_safely
 from plurank.inference.priors import Priors
 from plurank.progress import Progress, silent
@@ -22,11 +22,11 @@ from plurank.rng import spawn
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-SAMPLE = 2_000_000  # comparisons are enough to choose two numbers
+SAMPLE = 400_000  # comparisons are enough to choose two numbers
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 SHARE = 0.2
-PASSES, TOL = 25, 1e-5
+FIRST_PASSES, PASSES, TOL = 20, 10, 1e-5  # with the given priors, then with any others
 LEAST_GAIN = 1e-4  # of the log-likelihood per comparison, or a prior stays where it is
 STEP = 10**0.5  # between neighbouring values
 # Wider scores and less various people predict nearly alike (the variance of a utility is about spread^2 /
@@ -38,11 +38,15 @@ RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 1100.0)}
 
 @dataclass(frozen=True)
 class Split:
-    """Training comparisons, the held-out ones with the rows of their users in the table of weights, and a start."""
+    """Training comparisons, the held-out ones with the rows of their users in the table of weights, and a start.
+
+    Held-out comparisons have counts (n,) and are of these users (n,) of the sample.
+    """
 
     train: Comparisons
     held_out: tuple[Codes, Codes, Codes]
     counts: Floats
+    users: Codes
     scores: Floats
     weights: Floats
 
@@ -53,15 +57,20 @@ def choose_priors(
     mixing: Mixing,
     free: tuple[str, ...] = ("concentration", "spread"),
     *,
+    rated: bool = False,
     rng: np.random.Generator,
     on_progress: Progress = silent,
 ) -> Priors:
-    """Climb from the given priors to ones that predict better, moving those named in ``free``."""
+    """Climb from the given priors to ones that predict better, moving those named in ``free``.
+
+    rated: whether the comparisons come from ratings, see ``weigh_observations``.
+    """
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
-    splits = _splits(some_users(comparisons, SAMPLE, rng), n_rankings, mixing, rng) if moves else []
+    splits = _splits(some_users(comparisons, SAMPLE, rng), n_rankings, mixing, rated, rng) if moves else []
     if not splits:
         return priors
+    splits = [_warm(split, priors, mixing) for split in splits]
     best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
     for move in moves * MAX_ROUNDS:
         start = priors
@@ -88,42 +97,52 @@ def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
     return replace(priors, **values) if within else None
 
 
-def _splits(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> list[Split]:
+def _splits(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rng: np.random.Generator) -> list[Split]:
     n_splits = int(np.clip(SPLIT_SAMPLE // len(sample), 1, MOST_SPLITS))
-    splits = [_split(sample, n_rankings, mixing, child) for child in spawn(rng, n_splits)]
+    splits = [_split(sample, n_rankings, mixing, rated, child) for child in spawn(rng, n_splits)]
     return [split for split in splits if split is not None]
 
 
-def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Split | None:
+def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rng: np.random.Generator) -> Split | None:
     kept, held_out = split_safely(sample, SHARE, rng)
     users = sample.user_of_each()
     trained = np.zeros(sample.n_users, dtype=bool)
     trained[users[kept]] = True
     if held_out.sum() < LEAST_HELD_OUT:
         return None
-    train = sample.select(kept)
+    train = weigh_observations(sample.select(kept), rated)
     rows = (np.cumsum(trained) - 1).astype(np.int32)[users[held_out]]
     counts = np.ones(int(held_out.sum())) if sample.weights is None else sample.weights[held_out]
     start = from_items(train, n_rankings, mixing, rng)
-    return Split(train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, *start)
+    return Split(train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, users[held_out], *start)
+
+
+def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> Refinement[BradleyTerry]:
+    point = BradleyTerry(split.scores, mixing)
+    return refine_scores(split.train, point, split.weights, priors.counts, priors.scores, max_iter=n_passes, tol=TOL)
+
+
+def _warm(split: Split, priors: Priors, mixing: Mixing) -> Split:
+    """Start from a fit with the given priors."""
+    fit = _fit(split, priors, mixing, FIRST_PASSES)
+    return replace(split, scores=fit.component.scores, weights=fit.weights)
 
 
 def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:
     """Fit every training part and give the log-likelihoods of all held-out comparisons.
 
-    Always from the split's own start: from another fit, rankings that became alike would stay so.
+    Always from the split's own start: from the fit of the last trial, rankings that became alike would stay so.
     """
     logs = []
     for split in splits:
-        point = BradleyTerry(split.scores, mixing)
-        fit = refine_scores(split.train, point, split.weights, priors.counts, priors.scores, max_iter=PASSES, tol=TOL)
+        fit = _fit(split, priors, mixing, PASSES)
         logs.append(np.log(np.maximum(fit.component.probabilities(fit.weights, fit.evidence, *split.held_out), 1e-300)))
     return np.concatenate(logs)
 
 
 def _pays(gains: Floats, splits: list[Split]) -> bool:
-    """Tell whether a gain, per held-out comparison, is worth a change and larger than its standard error."""
-    counts = np.concatenate([split.counts for split in splits])
+    """Tell whether a gain, per held-out comparison, is worth a change and larger than its standard error over users."""
+    counts, users = (np.concatenate([getattr(split, name) for split in splits]) for name in ("counts", "users"))
     mean = float(np.average(gains, weights=counts))
-    error = float(np.sqrt((counts**2 * (gains - mean) ** 2).sum()) / counts.sum())
+    error = float(np.sqrt((np.bincount(users, counts * (gains - mean)) ** 2).sum()) / counts.sum())
     return mean > max(LEAST_GAIN, error)

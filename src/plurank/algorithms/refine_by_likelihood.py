@@ -26,7 +26,7 @@ LONGEST_STEP = 5.0  # in a score, which is a log odds
 ENOUGH = 1e-4  # of the gain the slope promises
 SHRINK = 0.3
 SHORTEST = 1e-6
-FIRST_ROUNDS, ROUNDS = 5, 1  # Newton steps a user takes in the first pass and in every other
+FIRST_ROUNDS, ROUNDS = 20, 1  # Newton steps a user takes in the first pass and in every other
 PATIENCE = 2  # passes in a row that hardly gain
 STAGE = "fitting rankings and weights"
 
@@ -64,7 +64,7 @@ def refine_scores(
         value, slope, curvature = score_prior.evaluate(scores)
         return done.log_posterior + value, done._replace(slope=done.slope + slope, curvature=done.curvature + curvature)
 
-    scores, memory = component.scores, QuasiNewton()
+    scores, memory, enough = component.scores, QuasiNewton(), tol * comparisons.total_weight
     value, here = evaluate(scores, weights, FIRST_ROUNDS)
     history, still, length = [value], 0, 1.0
     while len(history) < max_iter and still < PATIENCE:
@@ -86,7 +86,7 @@ def refine_scores(
             still = PATIENCE  # not even the shortest step helps
             break
         memory.remember(step, here.slope, there.slope)
-        still = still + 1 if new_value - value < tol * len(comparisons) else 0
+        still = still + 1 if new_value - value < enough else 0
         scores, value, here, length = scores + step, new_value, there, 1.0
         history.append(value)
     on_progress(STAGE, 1.0)
@@ -106,7 +106,7 @@ def refine_orders(
     """Refine orders by EM: weights given the orders, expected wins, then better orders for these wins."""
     pairs = PairCounts.of(comparisons)
     weights, value, evidence = component.weigh(comparisons, weights, user_prior, FIRST_ROUNDS)
-    history, still = [value], 0
+    history, still, enough = [value], 0, tol * comparisons.total_weight
     while len(history) < max_iter and still < PATIENCE:
         on_progress(STAGE, len(history) / max_iter)
         wins = pairs.expected_wins(component.probabilities_of(pairs), weights, evidence)
@@ -115,7 +115,7 @@ def refine_orders(
         if new_value < value:
             still = PATIENCE  # an average to second order can mislead where nearly nothing is left to gain
             break
-        still = still + 1 if new_value - value < tol * len(comparisons) else 0
+        still = still + 1 if new_value - value < enough else 0
         component, weights, value, evidence = trial, new_weights, new_value, new_evidence
         history.append(value)
     on_progress(STAGE, 1.0)

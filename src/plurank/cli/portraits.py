@@ -55,6 +55,7 @@ MIXINGS = {
     "probability": "each comparison is made by one of a person's rankings (probability)",
     "utility": "each person blends the rankings' scores into one taste (utility)",
 }
+RATED = "made from ratings or rankings, it seems: a person's n items count as n - 1 observations"
 
 
 class Portrait(NamedTuple):
@@ -210,7 +211,7 @@ def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
     from plurank.models.mixed_ranking import LEVEL
 
     flips = {"flip_probability": float(model.flip_probability_)} if model.component == "strict" else {}
-    return {"spread": float(model.spread_), **flips, "interval_level": LEVEL}
+    return {"spread": float(model.spread_), "rated": bool(model.rated_), **flips, "interval_level": LEVEL}
 
 
 def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
@@ -228,6 +229,8 @@ def _mixed_facts(described: dict[str, Any]) -> Facts:
     rows = [("a ranking is", COMPONENTS[settings["component"]]), ("mixing", MIXINGS[settings["mixing"]])]
     if "flip_probability" in described:
         rows += _flips(described)
+    if described["rated"]:
+        rows.append(("comparisons", RATED))
     if settings["ensemble"] > 1:
         rows.append(("predictions", f"averages of {settings['ensemble']} fits"))
     if not described["converged"]:

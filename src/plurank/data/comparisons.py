@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Ties = Literal["half", "drop"]
 RatingTies = Literal["ignore", "both", "random"]
+NO_WEIGHTS = np.empty(0)
+NO_WEIGHTS.setflags(write=False)  # as all columns are, so that kernels are compiled once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,9 +77,14 @@ class Comparisons:
         return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"
 
     @property
+    def total_weight(self) -> float:
+        """How many comparisons they count as."""
+        return float(len(self)) if self.weights is None else float(self.weights.sum())
+
+    @property
     def kernel_weights(self) -> NDArray[np.float64]:
         """The weights as kernels take them: empty where all weigh 1."""
-        return np.empty(0) if self.weights is None else self.weights
+        return NO_WEIGHTS if self.weights is None else self.weights
 
     def user_of_each(self) -> NDArray[np.int32]:
         """Give the user number of every comparison, (n,)."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.checks import check_choice, is_number
 from plurank.data.comparisons import Comparisons
+from plurank.data.observations import count_items
 from plurank.exceptions import DataError, ParameterError
 from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.wording import count
@@ -72,9 +73,8 @@ def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generato
     Nothing is held out of users with nothing left to train on.
     """
     c = comparisons
-    n_items = np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
-    telling = (np.diff(c.offsets) >= n_items) & kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
-    each = np.repeat(telling, np.diff(c.offsets))
+    consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
+    each = np.repeat(consistent & (np.diff(c.offsets) >= count_items(c)), np.diff(c.offsets))
     by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
     kept, held_out = np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
     users = c.user_of_each()

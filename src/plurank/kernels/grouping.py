@@ -194,10 +194,19 @@ def find_duplicates(offsets, winners, losers, n_items):
 
 
 @njit(cache=True)
+def _is_tie(winners, losers, e, begin, end):
+    """Tell whether comparison e of a user's begin, ..., end - 1 is one of two in a row that go both ways."""
+    if e > begin and winners[e - 1] == losers[e] and losers[e - 1] == winners[e]:
+        return True
+    return e + 1 < end and winners[e + 1] == losers[e] and losers[e + 1] == winners[e]
+
+
+@njit(cache=True)
 def find_consistent(offsets, winners, losers, n_items):
     """Tell which users' comparisons agree with some ranking: no items i over j, ..., over i. (n_users,) of bools.
 
-    Kahn's algorithm: take away items that nobody is over until none is left, or only circles are.
+    Ties, two comparisons in a row that go both ways, are left aside. Kahn's algorithm: take away items that nobody is
+    over until none is left, or only circles are.
     """
     consistent = np.empty(offsets.size - 1, np.bool_)
     above = np.zeros(n_items, np.int64)  # comparisons an item has lost to items still there
@@ -206,13 +215,17 @@ def find_consistent(offsets, winners, losers, n_items):
     ready = np.empty(n_items, np.int32)
     for u in range(offsets.size - 1):
         begin, end = offsets[u], offsets[u + 1]
+        n_given = 0
         for e in range(begin, end):
+            if _is_tie(winners, losers, e, begin, end):
+                continue
+            n_given += 1
             above[losers[e]] += 1
             links[e] = heads[winners[e]]
             heads[winners[e]] = e
         n_ready = 0
         for e in range(begin, end):
-            if above[winners[e]] == 0:
+            if above[winners[e]] == 0 and heads[winners[e]] >= 0:
                 above[winners[e]] = -1  # ready, once
                 ready[n_ready] = winners[e]
                 n_ready += 1
@@ -228,7 +241,7 @@ def find_consistent(offsets, winners, losers, n_items):
                     ready[n_ready] = losers[e]
                     n_ready += 1
                 e = links[e]
-        consistent[u] = n_taken == end - begin
+        consistent[u] = n_taken == n_given
         for e in range(begin, end):
             above[winners[e]] = above[losers[e]] = 0
             heads[winners[e]] = -1

@@ -6,41 +6,98 @@ has exponents prior_k instead of prior_k - 1. It is concave, so Newton steps tha
 there quickly; start (M, K) is where they begin. prior is (1, K), or (M, K) with a row for every user.
 
 The weights are then integrated out (Laplace): what is maximised is the posterior of the rankings alone, and a slope is
-the mean slope over a user's weights, to second order. Otherwise scores spread too far and weights too little.
+the mean slope over a user's weights, to second order: exactly the slope of what is maximised. Otherwise scores spread
+too far and weights too little.
 """
 
 import numpy as np
 from numba import njit, prange
 
-from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction
+from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction, shift_of_mean
 
 NEGLIGIBLE = 1e-12  # relative gain of the posterior at which a user's weights are done
+CHUNK = 256  # comparisons whose probabilities stay in the nearest cache
+TINY = 1e-250
+
+
+@njit(cache=True, fastmath=FAST)
+def _mix_part(p, begin, end, shares, mixed):
+    """``mixed[:] = shares @ p[:, begin:end]``, four rows at a time, so that mixed is read and written less often."""
+    mixed[:] = 0.0
+    n_fours = shares.size // 4 * 4
+    for k in range(0, n_fours, 4):
+        s0, s1, s2, s3 = shares[k], shares[k + 1], shares[k + 2], shares[k + 3]
+        p0, p1, p2, p3 = p[k, begin:end], p[k + 1, begin:end], p[k + 2, begin:end], p[k + 3, begin:end]
+        for e in range(mixed.size):
+            mixed[e] += s0 * p0[e] + s1 * p1[e] + s2 * p2[e] + s3 * p3[e]
+    for k in range(n_fours, shares.size):
+        share, row = shares[k], p[k, begin:end]
+        for e in range(mixed.size):
+            mixed[e] += share * row[e]
 
 
 @njit(cache=True, fastmath=FAST)
 def _mix(p, n, theta, q):
     """``q[:n] = theta @ p[:, :n]``"""
-    q[:n] = 0.0
-    for k in range(theta.size):
-        share = theta[k]
-        for e in range(n):
-            q[e] += share * p[k, e]
+    for begin in range(0, n, CHUNK):
+        end = min(begin + CHUNK, n)
+        _mix_part(p, begin, end, theta, q[begin:end])
 
 
 @njit(cache=True, fastmath=FAST)
-def _bend_of(p, n, factor, theta, prior, bend):
-    """Curvature of the posterior in theta: ``sum_e factor_e p_e p_e^T + diag(prior / theta^2)``."""
-    for k in range(theta.size):
-        for m in range(k + 1):
-            total = 0.0
-            for e in range(n):
-                total += factor[e] * p[k, e] * p[m, e]
-            bend[k, m] = total
-        bend[k, k] += prior[k] / (theta[k] * theta[k])
+def _sum_logs(q, n, counts):
+    """``(counts[:n] * np.log(q[:n])).sum()``, with one logarithm for eight that count alike."""
+    total = 0.0
+    for begin in range(0, n, 8):
+        end = min(begin + 8, n)
+        product = 1.0
+        alike = True
+        for e in range(begin, end):
+            product *= q[e]
+            alike &= counts[e] == counts[begin]
+        if alike and product > TINY:
+            total += counts[begin] * np.log(product)
+        else:
+            for e in range(begin, end):
+                total += counts[e] * np.log(q[e])
+    return total
 
 
 @njit(cache=True, fastmath=FAST)
-def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, vectors):
+def _bend_of(p, n, factor, theta, prior, scaled, bend):
+    """Curvature of the posterior in theta: ``sum_e factor_e p_e p_e^T + diag(prior / theta^2)``; scaled has a CHUNK."""
+    for k in range(theta.size):
+        bend[k, :k] = 0.0
+        bend[k, k] = prior[k] / (theta[k] * theta[k])
+    for begin in range(0, n, CHUNK):
+        end = min(begin + CHUNK, n)
+        factors = factor[begin:end]
+        for k in range(theta.size):
+            row = p[k, begin:end]
+            for e in range(row.size):
+                scaled[e] = factors[e] * row[e]
+            for m in range(0, k - 2, 4):  # four at a time as in _mix_part
+                p0, p1, p2, p3 = p[m, begin:end], p[m + 1, begin:end], p[m + 2, begin:end], p[m + 3, begin:end]
+                t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+                for e in range(row.size):
+                    t0 += scaled[e] * p0[e]
+                    t1 += scaled[e] * p1[e]
+                    t2 += scaled[e] * p2[e]
+                    t3 += scaled[e] * p3[e]
+                bend[k, m] += t0
+                bend[k, m + 1] += t1
+                bend[k, m + 2] += t2
+                bend[k, m + 3] += t3
+            for m in range((k + 1) // 4 * 4, k + 1):
+                other = p[m, begin:end]
+                total = 0.0
+                for e in range(row.size):
+                    total += scaled[e] * other[e]
+                bend[k, m] += total
+
+
+@njit(cache=True, fastmath=FAST)
+def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, scaled, bend, vectors):
     """Improve one user's theta in place, given p (K, n), P_k of each comparison; gives the log posterior."""
     slope, step, ones, trial = vectors[0], vectors[1], vectors[2], vectors[3]
     trial[:] = theta
@@ -48,9 +105,7 @@ def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, 
     length = 1.0
     for turn in range(n_rounds + 1):
         _mix(p, n, trial, q)
-        value = 0.0
-        for e in range(n):
-            value += counts[e] * np.log(q[e])
+        value = _sum_logs(q, n, counts)
         for k in range(theta.size):
             value += prior[k] * np.log(trial[k])
         if value >= best:
@@ -68,7 +123,7 @@ def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, 
                 for e in range(n):
                     total += q[e] * p[k, e]
                 slope[k] = total + prior[k] / theta[k]
-            _bend_of(p, n, factor, theta, prior, bend)
+            _bend_of(p, n, factor, theta, prior, scaled, bend)
             length = newton_direction(theta, slope, bend, ones, step)
         else:
             length *= 0.3
@@ -78,38 +133,65 @@ def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, 
 
 
 @njit(cache=True, fastmath=FAST)
-def _weigh_and_integrate(p, n, counts, prior, theta, n_rounds, q, factor, bend, covariance, vectors):
+def _weigh_and_integrate(p, n, counts, prior, theta, n_rounds, q, factor, scaled, bend, covariance, vectors):
     """Improve one user's theta in place, fill q (n,) and its covariance (K, K); gives the log posterior without it."""
-    value = _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, bend, vectors)
+    value = _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, scaled, bend, vectors)
     _mix(p, n, theta, q)
     for e in range(n):
         factor[e] = counts[e] / (q[e] * q[e])
-    _bend_of(p, n, factor, theta, prior, bend)
-    return value + integrate_weights(theta, bend, covariance, vectors[0], vectors[1])
+    _bend_of(p, n, factor, theta, prior, scaled, bend)
+    return value + integrate_weights(theta, bend, covariance, vectors[0])
 
 
 @njit(cache=True, fastmath=FAST)
-def _mean_pulls(p, n, counts, theta, q, factor, covariance, pulls):
-    """Fill pulls (K, n): the slope of the log likelihood of each comparison in its p_k, averaged over theta.
+def _mean_pulls(p, n, counts, prior, theta, q, factor, covariance, pulls, slope, shift):
+    """Fill pulls (K, n): the slope of each comparison in its lead under every ranking, averaged over theta.
 
-    With C the covariance of theta: ``theta_k / q - (C p)_k / q^2 + (p^T C p) theta_k / q^3``.
+    With C the covariance of theta and v the shift of its mean: ``p_k (1 - p_k) (theta_k / q - (C p)_k / q^2 + (p^T C p)
+    theta_k / q^3 + v_k / q - (v . p) theta_k / q^2)``. q is replaced by its inverse.
     """
-    for e in range(n):
-        q[e] = 1.0 / q[e]
-        factor[e] = 0.0
+    slope[:] = 0.0
+    for begin in range(0, n, CHUNK):
+        end = min(begin + CHUNK, n)
+        once, square, weight = q[begin:end], factor[begin:end], counts[begin:end]
+        square[:] = 0.0
+        for k in range(theta.size):
+            pull, own = pulls[k, begin:end], p[k, begin:end]
+            _mix_part(p, begin, end, covariance[k], pull)
+            for e in range(once.size):
+                square[e] += pull[e] * own[e]
+        for e in range(once.size):
+            once[e] = 1.0 / once[e]
+            square[e] *= once[e] * once[e]
+        for k in range(theta.size):
+            own, total = p[k, begin:end], 0.0
+            for e in range(once.size):
+                total += weight[e] * once[e] * square[e] * own[e]
+            slope[k] += total
+    shift_of_mean(theta, prior, covariance, slope, shift)
+    for begin in range(0, n, CHUNK):
+        end = min(begin + CHUNK, n)
+        once, square, weight = q[begin:end], factor[begin:end], counts[begin:end]
+        for k in range(theta.size):
+            own, away = p[k, begin:end], shift[k]
+            for e in range(once.size):
+                square[e] -= away * own[e] * once[e]
+        for k in range(theta.size):
+            pull, own, share, away = pulls[k, begin:end], p[k, begin:end], theta[k], shift[k]
+            for e in range(once.size):
+                slack = weight[e] * once[e] * own[e] * (1.0 - own[e])
+                pull[e] = slack * (share * (1.0 + square[e]) + away - once[e] * pull[e])
+
+
+@njit(cache=True, fastmath=FAST)
+def _masses(p, n, counts, theta, q, observed):
+    """Replace p by the curvature in the lead of each comparison; q is the inverse of what is mixed."""
     for k in range(theta.size):
-        pulls[k, :n] = 0.0
-        for m in range(theta.size):
-            part = covariance[k, m]
-            for e in range(n):
-                pulls[k, e] += part * p[m, e]
         for e in range(n):
-            factor[e] += pulls[k, e] * p[k, e]
-    for e in range(n):
-        factor[e] *= q[e] * q[e]
-    for k in range(theta.size):
-        for e in range(n):
-            pulls[k, e] = counts[e] * q[e] * (theta[k] * (1.0 + factor[e]) - q[e] * pulls[k, e])
+            miss = 1.0 - p[k, e]
+            share = theta[k] * p[k, e] * q[e]
+            unseen = (1.0 - share) * miss if observed else 0.0
+            p[k, e] = counts[e] * share * miss * (p[k, e] - unseen)
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)
@@ -132,11 +214,13 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
         most = 0
         for u in range(edges[b], edges[b + 1]):
             most = max(most, offsets[u + 1] - offsets[u])
+        slope, bend_of_score = slopes[b], bends[b]
         p = np.empty((n_rankings, most))
         pulls = np.empty((n_rankings, most))
         counts = np.ones(most)
         q = np.empty(most)
         factor = np.empty(most)
+        scaled = np.empty(CHUNK)
         bend = np.empty((n_rankings, n_rankings))
         covariance = np.empty((n_rankings, n_rankings))
         vectors = np.empty((4, n_rankings))
@@ -151,22 +235,19 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                     p[k, e] = ahead[k] / (ahead[k] + behind[k])
             if weights.size:
                 counts[:n] = weights[first : first + n]
-            values[b] += _weigh_and_integrate(p, n, counts, own, theta, n_rounds, q, factor, bend, covariance, vectors)
+            values[b] += _weigh_and_integrate(
+                p, n, counts, own, theta, n_rounds, q, factor, scaled, bend, covariance, vectors
+            )
             evidence[u] = evidence_of(theta, covariance)
-            _mean_pulls(p, n, counts, theta, q, factor, covariance, pulls)
+            _mean_pulls(p, n, counts, own, theta, q, factor, covariance, pulls, vectors[0], vectors[1])
+            _masses(p, n, counts, theta, q, observed)
             for e in range(n):
                 i, j = winners[first + e], losers[first + e]
                 for k in range(n_rankings):
-                    miss = 1.0 - p[k, e]
-                    pull = pulls[k, e] * p[k, e] * miss
-                    slopes[b, i, k] += pull
-                    slopes[b, j, k] -= pull
-                    share = theta[k] * p[k, e] * q[e]  # q is its inverse by now
-                    mass = counts[e] * share * miss * p[k, e]
-                    if observed:
-                        mass -= counts[e] * share * (1.0 - share) * miss * miss
-                    bends[b, i, k] += mass
-                    bends[b, j, k] += mass
+                    slope[i, k] += pulls[k, e]
+                    slope[j, k] -= pulls[k, e]
+                    bend_of_score[i, k] += p[k, e]
+                    bend_of_score[j, k] += p[k, e]
     return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence
 
 
@@ -190,6 +271,7 @@ def places_pass(edges, offsets, winners, losers, weights, places, laws, start, p
         counts = np.ones(most)
         q = np.empty(most)
         factor = np.empty(most)
+        scaled = np.empty(CHUNK)
         bend = np.empty((n_rankings, n_rankings))
         covariance = np.empty((n_rankings, n_rankings))
         vectors = np.empty((4, n_rankings))
@@ -204,7 +286,9 @@ def places_pass(edges, offsets, winners, losers, weights, places, laws, start, p
                     p[k, e] = laws[k, places[j, k] - places[i, k] + n_items - 1]
             if weights.size:
                 counts[:n] = weights[first : first + n]
-            values[b] += _weigh_and_integrate(p, n, counts, own, theta, n_rounds, q, factor, bend, covariance, vectors)
+            values[b] += _weigh_and_integrate(
+                p, n, counts, own, theta, n_rounds, q, factor, scaled, bend, covariance, vectors
+            )
             evidence[u] = evidence_of(theta, covariance)
     return weighed, _sum_values(values), evidence
 

@@ -52,8 +52,13 @@ def index_pairs(winners: Codes, losers: Codes, n_items: int) -> tuple[Codes, Cod
 def find_consistent(offsets: Ints, winners: Codes, losers: Codes, n_items: int) -> NDArray[np.bool_]:
     found = []
     for begin, end in itertools.pairwise(offsets):
+        over, under = winners[begin:end], losers[begin:end]
+        mirrored = (over[1:] == under[:-1]) & (under[1:] == over[:-1])
+        decided = np.ones(len(over), dtype=bool)
+        decided[1:] &= ~mirrored
+        decided[:-1] &= ~mirrored
         reach = np.zeros((n_items, n_items), dtype=bool)
-        reach[winners[begin:end], losers[begin:end]] = True
+        reach[over[decided], under[decided]] = True
         for middle in range(n_items):  # all items that can be reached over others
             reach |= reach[:, [middle]] & reach[[middle]]
         found.append(not reach.diagonal().any())

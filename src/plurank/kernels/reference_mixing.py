@@ -64,6 +64,11 @@ def _integrate(theta: Floats, bend: Floats) -> tuple[float, Floats]:
     return float(volume), inverse - np.outer(across, across) / across.sum()
 
 
+def _shift_of_mean(theta: Floats, prior: Floats, covariance: Floats, slope: Floats) -> Floats:
+    """How far theta's mean lies from its most probable value, given the comparisons' part of the volume's slope."""
+    return covariance @ (slope + prior * np.diag(covariance) / theta**3 - 1.0 / theta)
+
+
 def _evidence(theta: Floats, covariance: Floats) -> float:
     if len(theta) == 1:
         return CERTAIN
@@ -106,7 +111,9 @@ def probability_pass(
         thetas[u], evidence[u] = theta, _evidence(theta, covariance)
         total += value + volume
         q, turned = (p @ theta)[:, None], p @ covariance
-        mean = theta / q - turned / q**2 + (turned * p).sum(axis=1, keepdims=True) * theta / q**3
+        square = (turned * p).sum(axis=1, keepdims=True)
+        shift = _shift_of_mean(theta, own, covariance, ((counts[:, None] * square / q**3) * p).sum(axis=0))
+        mean = theta / q - turned / q**2 + square * theta / q**3 + shift / q - (p @ shift)[:, None] * theta / q**2
         pull = counts[:, None] * mean * p * (1.0 - p)
         share = theta * p / q
         mass = counts[:, None] * share * (1.0 - p) * (p - (1.0 - share) * (1.0 - p) if observed else p)
@@ -139,30 +146,17 @@ def places_pass(
     return thetas, total, evidence
 
 
-def _curve_of_utilities(
-    x: Floats, ahead: Ints, behind: Ints, counts: Floats, prior: Floats
-) -> tuple[Callable[[Floats], Curve], Callable[[Floats], tuple[Floats, Floats]]]:
-    """Give one user's log posterior as a function of theta, and its slope and curvature in the utilities of the items.
-
-    x (n, K): scores of the user's own items, from the mean of these items.
-    """
-    n_own = len(x)
-
-    def by_item(theta: Floats) -> tuple[Floats, Floats]:
-        lead = (x @ theta)[ahead] - (x @ theta)[behind]
-        miss = counts * _sigmoid(-lead)
-        bend = miss * _sigmoid(lead)
-        pull = _sum_by(ahead, miss, n_own) - _sum_by(behind, miss, n_own)
-        return pull, _sum_by(ahead, bend, n_own) + _sum_by(behind, bend, n_own)
+def _curve_of_utilities(apart: Floats, counts: Floats, prior: Floats) -> Callable[[Floats], Curve]:
+    """Give one user's log posterior as a function of theta: mixed utilities, apart (n, K) the differences of scores."""
 
     def evaluate(theta: Floats) -> Curve:
-        lead = (x @ theta)[ahead] - (x @ theta)[behind]
+        lead = apart @ theta
         value = float(prior @ np.log(theta) - counts @ np.logaddexp(0.0, -lead))
-        pull, mass = by_item(theta)
-        bend = n_own / (n_own - 1.0) * (x.T * mass) @ x + np.diag(prior / theta**2)
-        return value, pull @ x + prior / theta, bend
+        miss = counts * _sigmoid(-lead)
+        bend = (apart.T * (miss * _sigmoid(lead))) @ apart + np.diag(prior / theta**2)
+        return value, miss @ apart + prior / theta, bend
 
-    return evaluate, by_item
+    return evaluate
 
 
 def utility_pass(
@@ -181,28 +175,24 @@ def utility_pass(
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
         if not len(first):
             continue
-        items, local = np.unique(np.stack([first, second]), return_inverse=True)
-        ahead, behind = local.reshape(2, -1)
-        n_own, x = len(items), scores[items] - scores[items].mean(axis=0)
-        evaluate, by_item = _curve_of_utilities(x, ahead, behind, counts, own)
+        apart = scores[first] - scores[second]
+        evaluate = _curve_of_utilities(apart, counts, own)
         theta, value = _climb(evaluate, start[u], n_rounds)
         volume, covariance = _integrate(theta, evaluate(theta)[2])
         thetas[u], evidence[u] = theta, _evidence(theta, covariance)
         total += value + volume
-        pull, mass = by_item(theta)
-        apart = x[ahead] - x[behind]
-        p = _sigmoid(apart @ theta)
-        less = counts * p * (1.0 - p) * (0.5 - p) * ((apart @ covariance) * apart).sum(axis=1)
-        pull += _sum_by(behind, less, n_own) - _sum_by(ahead, less, n_own)
-        slopes[items] += np.outer(pull, theta) - n_own / (n_own - 1.0) * mass[:, None] * (x @ covariance)
-        bends[items] += np.outer(mass, theta**2 + np.diagonal(covariance))
+        p, turned = _sigmoid(apart @ theta), apart @ covariance
+        miss, bend = counts * (1.0 - p), counts * p * (1.0 - p)
+        less = bend * (0.5 - p) * (turned * apart).sum(axis=1)
+        shift = _shift_of_mean(theta, own, covariance, -less @ apart)
+        mean = miss - less - bend * (apart @ shift)
+        pull = np.outer(mean, theta) + np.outer(miss, shift) - bend[:, None] * turned
+        mass = np.outer(bend, theta**2 + np.diagonal(covariance))
+        np.add.at(slopes, first, pull)
+        np.subtract.at(slopes, second, pull)
+        np.add.at(bends, first, mass)
+        np.add.at(bends, second, mass)
     return thetas, total, slopes, bends, evidence
-
-
-def _sum_by(codes: Ints, values: Floats, n: int) -> Floats:
-    out = np.zeros(n)
-    np.add.at(out, codes, values)
-    return out
 
 
 def _sigmoid(x: Floats) -> Floats:

@@ -9,16 +9,16 @@ CERTAIN = 1e6  # the evidence for a weight that cannot vary, because it is the o
 
 @njit(cache=True, fastmath=FAST)
 def factorise(bend):
-    """Replace the lower triangle of a positive definite matrix by its Cholesky factor."""
+    """Replace the lower triangle of a positive definite matrix by its Cholesky factor, its diagonal by the inverses."""
     for k in range(bend.shape[0]):
         for m in range(k + 1):
             rest = bend[k, m]
             for c in range(m):
                 rest -= bend[k, c] * bend[m, c]
             if k == m:
-                bend[k, k] = np.sqrt(max(rest, 1e-300))
+                bend[k, k] = 1.0 / np.sqrt(max(rest, 1e-300))
             else:
-                bend[k, m] = rest / bend[m, m]
+                bend[k, m] = rest * bend[m, m]
 
 
 @njit(cache=True, fastmath=FAST)
@@ -29,12 +29,30 @@ def solve_factorised(factor, right):
         rest = right[k]
         for c in range(k):
             rest -= factor[k, c] * right[c]
-        right[k] = rest / factor[k, k]
+        right[k] = rest * factor[k, k]
     for k in range(n - 1, -1, -1):
         rest = right[k]
         for c in range(k + 1, n):
             rest -= factor[c, k] * right[c]
-        right[k] = rest / factor[k, k]
+        right[k] = rest * factor[k, k]
+
+
+@njit(cache=True, fastmath=FAST)
+def invert_factorised(factor, inverse):
+    """Replace L by its inverse, and fill inverse (K, K) with ``(L L^T)^-1``."""
+    n = factor.shape[0]
+    for k in range(n):
+        for m in range(k):
+            total = 0.0
+            for c in range(m, k):
+                total += factor[k, c] * factor[c, m]
+            factor[k, m] = -factor[k, k] * total
+    for k in range(n):
+        for m in range(k + 1):
+            total = 0.0
+            for c in range(k, n):
+                total += factor[c, k] * factor[c, m]
+            inverse[k, m] = inverse[m, k] = total
 
 
 @njit(cache=True, fastmath=FAST)
@@ -59,26 +77,41 @@ def newton_direction(theta, slope, bend, ones, step):
 
 
 @njit(cache=True, fastmath=FAST)
-def integrate_weights(theta, bend, covariance, column, ones):
+def integrate_weights(theta, bend, covariance, across):
     """Integrate a user's weights out by Laplace's method; gives the logarithm of their volume, up to a constant.
 
     In the softmax basis the volume is ``det(J^T H J)^-1/2`` over directions that keep the sum, with J = diag(theta) -
     theta theta^T: ``-(log det H + log 1^T H^-1 1) / 2 - sum_k log theta_k``. covariance (K, K) is filled with
-    ``H^-1 - H^-1 1 1^T H^-1 / (1^T H^-1 1)``; bend (K, K), H, is overwritten.
+    ``H^-1 - H^-1 1 1^T H^-1 / (1^T H^-1 1)``; bend (K, K), H, is overwritten,
+    and across (K,) filled.
     """
     factorise(bend)
-    ones[:] = 1.0
-    solve_factorised(bend, ones)
-    total = ones.sum()
-    volume = -0.5 * np.log(total)
+    volume = 0.0
     for k in range(theta.size):
-        volume -= np.log(bend[k, k]) + np.log(theta[k])
-        column[:] = 0.0
-        column[k] = 1.0
-        solve_factorised(bend, column)
+        volume += np.log(bend[k, k] / theta[k])
+    invert_factorised(bend, covariance)
+    total = 0.0
+    for k in range(theta.size):
+        across[k] = covariance[k].sum()
+        total += across[k]
+    for k in range(theta.size):
         for m in range(theta.size):
-            covariance[m, k] = column[m] - ones[m] * ones[k] / total
-    return volume
+            covariance[k, m] -= across[k] * across[m] / total
+    return volume - 0.5 * np.log(total)
+
+
+@njit(cache=True, fastmath=FAST)
+def shift_of_mean(theta, prior, covariance, slope, shift):
+    """Fill shift (K,): how far theta's mean lies from its most probable value, to first order.
+
+    It is the covariance times the slope of the volume's logarithm; slope (K,), the comparisons' part, is completed.
+    """
+    for k in range(theta.size):
+        slope[k] += (prior[k] * covariance[k, k] / (theta[k] * theta[k]) - 1.0) / theta[k]
+    for k in range(theta.size):
+        shift[k] = 0.0
+        for m in range(theta.size):
+            shift[k] += covariance[k, m] * slope[m]
 
 
 @njit(cache=True, fastmath=FAST)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit, prange
 
 from plurank.kernels.mixing import NEGLIGIBLE, _sum_blocks, _sum_values
-from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction
+from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction, shift_of_mean
 
 
 @njit(cache=True, fastmath=FAST)
@@ -28,15 +28,14 @@ def _number_own_items(winners, losers, local, items, ahead, behind):
 
 
 @njit(cache=True, fastmath=FAST)
-def _evaluate(x, n_own, ahead, behind, counts, n, theta, utility, pull, mass):
-    """Log likelihood of one user, its slope (pull) and curvature (mass) in the utilities of the user's items."""
+def _evaluate(x, n_own, ahead, behind, counts, n, theta, utility, chance, pull):
+    """Log likelihood of one user, its slope in the utilities of their items (pull), and P(what happened) (chance)."""
     for a in range(n_own):
         total = 0.0
         for k in range(theta.size):
             total += x[a, k] * theta[k]
         utility[a] = total
         pull[a] = 0.0
-        mass[a] = 0.0
     value = 0.0
     for e in range(n):
         i, j = ahead[e], behind[e]
@@ -44,62 +43,93 @@ def _evaluate(x, n_own, ahead, behind, counts, n, theta, utility, pull, mass):
         small = np.exp(-abs(lead))
         large = 1.0 / (1.0 + small)
         value += counts[e] * (min(lead, 0.0) + np.log(large))
+        chance[e] = large if lead >= 0.0 else small * large
         miss = counts[e] * (small * large if lead >= 0.0 else large)
         pull[i] += miss
         pull[j] -= miss
-        bend = counts[e] * small * large * large
-        mass[i] += bend
-        mass[j] += bend
     return value
 
 
 @njit(cache=True, fastmath=FAST)
-def _bend_of(x, n_own, mass, theta, prior, bend):
-    """Curvature of the posterior in theta, from the curvature by item: exact where all pairs of items weigh alike."""
-    scale = n_own / (n_own - 1.0)
+def _bend_of(x, n_own, ahead, behind, counts, n, chance, theta, prior, mass, bent, bend):
+    """Curvature of the posterior in theta, ``sum_e b_e (x_i - x_j)(x_i - x_j)^T + diag(prior / theta^2)``.
+
+    b is the curvature of a comparison in its lead. Fills mass (n_own,), the sums of b by item, and bent (n_own, K),
+    those of ``b_e (x_i - x_j)`` for i and of the opposite for j: then bend is ``x^T bent`` plus the prior's part.
+    """
+    mass[:n_own] = 0.0
+    bent[:n_own] = 0.0
+    for e in range(n):
+        i, j = ahead[e], behind[e]
+        b = counts[e] * chance[e] * (1.0 - chance[e])
+        mass[i] += b
+        mass[j] += b
+        for k in range(theta.size):
+            bent[i, k] -= b * x[j, k]
+            bent[j, k] -= b * x[i, k]
     bend[:] = 0.0
     for a in range(n_own):
         for k in range(theta.size):
-            part = scale * mass[a] * x[a, k]
+            bent[a, k] += mass[a] * x[a, k]
+        for k in range(theta.size):
+            part = x[a, k]
             for m in range(k + 1):
-                bend[k, m] += part * x[a, m]
+                bend[k, m] += part * bent[a, m]
     for k in range(theta.size):
         bend[k, k] += prior[k] / (theta[k] * theta[k])
 
 
 @njit(cache=True, fastmath=FAST)
-def _mean_pulls(x, n_own, ahead, behind, counts, n, theta, utility, mass, covariance, pull, turned):
-    """Average the slopes in utilities over theta, to second order: C is its covariance, d the lead, s = sigmoid(d).
+def _turn(rows, n, covariance, turned):
+    """``turned[:n] = rows[:n] @ covariance``"""
+    for a in range(n):
+        turned[a] = 0.0
+        for m in range(covariance.shape[0]):
+            part = rows[a, m]
+            for k in range(covariance.shape[0]):
+                turned[a, k] += part * covariance[m, k]
 
-    ``pull`` gains ``- s' (1 - 2 s) x^T C x / 2`` of every comparison, x the difference of its two items; what is to be
-    taken from the slope in scores besides, ``s' C x``, is summed by item into turned (n_own, K) as in _bend_of.
+
+@njit(cache=True, fastmath=FAST)
+def _mean_pulls(x, n_own, ahead, behind, counts, n, chance, prior, theta, covariance, turned, rest, slope, shift):
+    """Fill rest (n_own,): what averaging over theta adds to the slopes in utilities, to second order.
+
+    With C the covariance of theta, d a comparison's lead, s = sigmoid(d), x the difference of its items and v the shift
+    of theta's mean: ``- s' (1 - 2 s) x^T C x / 2 - s' v . x``. slope and shift, v, are filled, turned (n_own, K) used.
     """
-    scale = n_own / (n_own - 1.0)
-    for a in range(n_own):
-        for k in range(theta.size):
-            total = 0.0
-            for m in range(theta.size):
-                total += covariance[k, m] * x[a, m]
-            turned[a, k] = total
+    _turn(x, n_own, covariance, turned)
+    rest[:n_own] = 0.0
     for e in range(n):
         i, j = ahead[e], behind[e]
         square = 0.0
         for k in range(theta.size):
             square += (x[i, k] - x[j, k]) * (turned[i, k] - turned[j, k])
-        sigmoid = 1.0 / (1.0 + np.exp(utility[j] - utility[i]))
-        less = 0.5 * counts[e] * sigmoid * (1.0 - sigmoid) * (1.0 - 2.0 * sigmoid) * square
-        pull[i] -= less
-        pull[j] += less
+        less = counts[e] * chance[e] * (1.0 - chance[e]) * (0.5 - chance[e]) * square
+        rest[i] -= less
+        rest[j] += less
+    slope[:] = 0.0
     for a in range(n_own):
         for k in range(theta.size):
-            turned[a, k] *= scale * mass[a]
+            slope[k] += rest[a] * x[a, k]
+    shift_of_mean(theta, prior, covariance, slope, shift)
+    along = turned[:, 0]
+    for a in range(n_own):
+        total = 0.0
+        for k in range(theta.size):
+            total += x[a, k] * shift[k]
+        along[a] = total
+    for e in range(n):
+        i, j = ahead[e], behind[e]
+        less = counts[e] * chance[e] * (1.0 - chance[e]) * (along[i] - along[j])
+        rest[i] -= less
+        rest[j] += less
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)
 def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds):
     """Mix utilities: ``P(i over j) = sigmoid(sum_k theta_k (scores_ik - scores_jk))``.
 
-    A user's likelihood depends on the utilities of their own items alone, so most of the work does not grow with K.
+    A user's likelihood depends on the utilities of their own items alone, so that little of the work grows with K.
     Gives theta (M, K), the log posterior, its slope and curvature in scores (Q, K), and the evidence behind each
     user's weights (M,). See ``mixing`` for prior and start, and for how weights are integrated out.
     """
@@ -122,11 +152,14 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
         counts = np.ones(most)
         x = np.empty((room, n_rankings))
         utility = np.empty(room)
+        chances = np.empty((2, most))
         pulls = np.empty((2, room))
-        masses = np.empty((2, room))
+        rest = np.empty(room)
+        mass = np.empty(room)
+        bent = np.empty((room, n_rankings))
+        turned = np.empty((room, n_rankings))
         bend = np.empty((n_rankings, n_rankings))
         covariance = np.empty((n_rankings, n_rankings))
-        turned = np.empty((room, n_rankings))
         slope = np.empty(n_rankings)
         step = np.empty(n_rankings)
         ones = np.empty(n_rankings)
@@ -139,13 +172,8 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
             own = prior[min(u, prior.shape[0] - 1)]
             theta = weighed[u]
             n_own = _number_own_items(winners[first:last], losers[first:last], local, items, ahead, behind)
-            for k in range(n_rankings):
-                mean = 0.0
-                for a in range(n_own):
-                    x[a, k] = scores[items[a], k]
-                    mean += x[a, k]
-                for a in range(n_own):
-                    x[a, k] -= mean / n_own
+            for a in range(n_own):
+                x[a] = scores[items[a]]
             if weights.size:
                 counts[:n] = weights[first:last]
             trial[:] = theta
@@ -153,14 +181,15 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
             kept = 0
             length = 1.0
             for turn in range(n_rounds + 1):
-                value = _evaluate(x, n_own, ahead, behind, counts, n, trial, utility, pulls[1 - kept], masses[1 - kept])
+                other = 1 - kept
+                value = _evaluate(x, n_own, ahead, behind, counts, n, trial, utility, chances[other], pulls[other])
                 for k in range(n_rankings):
                     value += own[k] * np.log(trial[k])
                 if value >= best:
                     done = value - best < NEGLIGIBLE * abs(value)
                     theta[:] = trial
                     best = value
-                    kept = 1 - kept
+                    kept = other
                     if done or turn == n_rounds:
                         break
                     for k in range(n_rankings):
@@ -168,25 +197,22 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
                     for a in range(n_own):
                         for k in range(n_rankings):
                             slope[k] += pulls[kept, a] * x[a, k]
-                    _bend_of(x, n_own, masses[kept], theta, own, bend)
+                    _bend_of(x, n_own, ahead, behind, counts, n, chances[kept], theta, own, mass, bent, bend)
                     length = newton_direction(theta, slope, bend, ones, step)
                 else:
                     length *= 0.3
                 for k in range(n_rankings):
                     trial[k] = theta[k] + length * step[k]
-            pull, mass = pulls[kept], masses[kept]
-            _bend_of(x, n_own, mass, theta, own, bend)
-            values[b] += best + integrate_weights(theta, bend, covariance, ones, step)
+            pull, chance = pulls[kept], chances[kept]
+            _bend_of(x, n_own, ahead, behind, counts, n, chance, theta, own, mass, bent, bend)
+            values[b] += best + integrate_weights(theta, bend, covariance, ones)
             evidence[u] = evidence_of(theta, covariance)
-            for a in range(n_own):
-                total = 0.0
-                for k in range(n_rankings):
-                    total += x[a, k] * theta[k]
-                utility[a] = total
-            _mean_pulls(x, n_own, ahead, behind, counts, n, theta, utility, mass, covariance, pull, turned)
+            shift = step
+            _mean_pulls(x, n_own, ahead, behind, counts, n, chance, own, theta, covariance, turned, rest, slope, shift)
+            _turn(bent, n_own, covariance, turned)
             for a in range(n_own):
                 i = items[a]
                 for k in range(n_rankings):
-                    slopes[b, i, k] += pull[a] * theta[k] - turned[a, k]
+                    slopes[b, i, k] += (pull[a] + rest[a]) * theta[k] + pull[a] * shift[k] - turned[a, k]
                     bends[b, i, k] += mass[a] * (theta[k] * theta[k] + covariance[k, k])
     return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence

@@ -20,6 +20,7 @@ from plurank.components.strict import Strict
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
+from plurank.data.observations import look_rated, weigh_observations
 from plurank.evaluation.alignment import align
 from plurank.exceptions import ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
 from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
@@ -42,6 +43,7 @@ OWN_FIELDS = {
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
     "user_evidence_": Field("f", ("M",), "not negative"),
     "spread_": Field("if", (), "positive"),
+    "rated_": Field("b", (), "any"),
     "log_posterior_": Field("f", ("passes",)),
     "member_scores_": Field("f", ("members", "Q", "K")),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
@@ -67,13 +69,15 @@ class MixedRanking(RankingModel):
     After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
     (``items_[rankings_]`` are the labels); ``scores_`` (Q, K), log odds, or minus the places of an order, with standard
     errors ``score_errors_``; ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
-    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``dispersion_`` (K,) or
+    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, whether the comparisons seem
+    made from ratings or rankings, so that those of n items count as n - 1; ``dispersion_`` (K,) or
     ``flip_probability_``; ``items_``, ``users_``; ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
     """
 
     scores_: Floats
     score_errors_: Floats
     user_evidence_: Floats
+    rated_: bool
     dispersion_: Floats
     flip_probability_: float
     member_scores_: Floats
@@ -90,7 +94,7 @@ class MixedRanking(RankingModel):
         spread: float | None = None,
         ensemble: int = 1,
         max_iter: int = 200,
-        tol: float = 1e-5,
+        tol: float = 3e-5,
         random_state: RandomState = None,
     ) -> None:
         self.n_rankings = n_rankings
@@ -117,7 +121,9 @@ class MixedRanking(RankingModel):
         children = spawn(as_generator(self.random_state), 2 + self.ensemble)
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with threadpool_limits(1, "blas"):
+            self.rated_ = look_rated(comparisons)
             priors = self._choose_priors(comparisons, children[0], on_progress)
+            comparisons = weigh_observations(comparisons, self.rated_)
             fitted, priors = self._fit_scores(comparisons, priors, self.start, children[1], on_progress)
             self.items_, self.users_ = comparisons.items, comparisons.users
             if self.component == "bradley-terry":
@@ -165,7 +171,9 @@ class MixedRanking(RankingModel):
         free = tuple(name for name, value in given.items() if value is None)
         known = {name: float(value) for name, value in given.items() if value is not None}
         priors = Priors.vague(self.n_rankings, **known)
-        return choose_priors(comparisons, priors, self.mixing, free, rng=rng, on_progress=on_progress)
+        return choose_priors(
+            comparisons, priors, self.mixing, free, rated=self.rated_, rng=rng, on_progress=on_progress
+        )
 
     def _fit_scores(
         self, comparisons: Comparisons, priors: Priors, start: Start, rng: np.random.Generator, on_progress: Progress
@@ -175,8 +183,9 @@ class MixedRanking(RankingModel):
             comparisons, self.n_rankings, self.mixing, start, priors, rng=rng, on_progress=on_progress
         )
         priors = replace(priors, mean=mean_of(begun.weights))
+        weights = np.tile(priors.mean, (comparisons.n_users, 1))  # the start knows some users only
         fitted = refine_scores(
-            comparisons, begun.component, begun.weights, priors.counts, priors.scores,
+            comparisons, begun.component, weights, priors.counts, priors.scores,
             max_iter=self.max_iter, tol=self.tol, on_progress=on_progress,
         )  # fmt: skip
         return fitted, priors
@@ -254,7 +263,7 @@ class MixedRanking(RankingModel):
                 "comparisons they rest on. Fit again with all comparisons."
             )
         with threadpool_limits(1, "blas"):
-            update_scores(self, as_comparisons(X), on_progress)
+            update_scores(self, weigh_observations(as_comparisons(X), self.rated_), on_progress)
         self._warn_if_unfinished()
         return self
 
@@ -274,6 +283,7 @@ class MixedRanking(RankingModel):
         return (self.concentration_ * self.mean_weights_)[None]
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        comparisons = weigh_observations(comparisons, self.rated_)
         start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
         weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS)[0]
         return weights / weights.sum(axis=1, keepdims=True)
@@ -296,6 +306,7 @@ class MixedRanking(RankingModel):
         """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
         check_is_fitted(self, "rankings_")
         asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
+        asked = weigh_observations(asked, self.rated_)
         users = look_up(test.users, asked.users, "user")
         start = np.tile(self.mean_weights_, (asked.n_users, 1))
         total = np.zeros(len(test))

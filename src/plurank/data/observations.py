@@ -1,0 +1,47 @@
+"""How many observations a user's comparisons are worth.
+
+Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was looked at once: they
+are worth about n - 1 observations. Counted in full they would drown the priors, and weights would seem far too certain.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank import kernels
+from plurank.data.comparisons import Comparisons
+
+FEW = 0.01  # of the users, or of the comparisons, may be exceptions
+
+
+def look_rated(comparisons: Comparisons) -> bool:
+    """Tell whether comparisons seem made from ratings or rankings.
+
+    Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated.
+    """
+    c = comparisons
+    telling = np.diff(c.offsets) >= count_items(c)
+    if not telling.any() or (c.weights is not None and c.weights.max() > 1.0):
+        return False
+    consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
+    if (~consistent[telling]).mean() > FEW:
+        return False
+    return bool(kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items) <= FEW * len(c))
+
+
+def weigh_observations(comparisons: Comparisons, rated: bool) -> Comparisons:
+    """Weigh comparisons so that those of a user who rated n items count as n - 1 in all, where they would be more."""
+    if not rated:
+        return comparisons
+    c = comparisons
+    weights = np.ones(len(c)) if c.weights is None else c.weights
+    totals = np.add.reduceat(weights, c.offsets[:-1])
+    shares = np.minimum(1.0, (count_items(c) - 1) / totals)
+    return replace(c, weights=weights * np.repeat(shares, np.diff(c.offsets)))
+
+
+def count_items(comparisons: Comparisons) -> NDArray[np.int64]:
+    """Give the number of items each user compared, (M,)."""
+    c = comparisons
+    return np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])

@@ -1,0 +1,65 @@
+"""Comparisons made from ratings or rankings are told from others, and count as what was observed."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import plurank
+from plurank import Comparisons
+from plurank.data.observations import count_items, look_rated, weigh_observations
+
+
+def ratings(n_users=40, n_items=12, n_stars=5, seed=0):
+    rng = np.random.default_rng(seed)
+    users, items = np.nonzero(rng.random((n_users, n_items)) < 0.7)
+    return pl.DataFrame({"user": users, "item": items, "rating": rng.integers(1, n_stars + 1, len(users))})
+
+
+@pytest.mark.parametrize("pairs", ["full", "partial"])
+@pytest.mark.parametrize("ties", ["ignore", "both"])
+def test_comparisons_made_from_ratings_look_so(pairs, ties):
+    assert look_rated(Comparisons.from_ratings(ratings(), pairs, ties, random_state=0))
+
+
+def test_comparisons_made_from_rankings_look_so():
+    frame = ratings(n_stars=1000).rename({"rating": "rank"})
+    assert look_rated(Comparisons.from_rankings(frame))
+
+
+def test_half_a_win_each_way_is_a_tie_of_ratings():
+    rows = [("u", "a", "b", "left"), ("u", "b", "c", "tie"), ("u", "a", "c", "left")]
+    frame = pl.DataFrame(rows, schema=["user", "left", "right", "winner"], orient="row")
+    assert look_rated(Comparisons.from_frame(frame))
+
+
+def test_people_who_contradict_themselves_were_asked_pair_by_pair():
+    assert not look_rated(plurank.simulate(100, 6, 3, 30, concentration=3.0, random_state=0).comparisons)
+
+
+def test_repeated_comparisons_were_asked_pair_by_pair():
+    users = np.repeat(np.arange(20), 6)
+    assert not look_rated(Comparisons.from_arrays(users, np.full(120, "a"), np.full(120, "b")))
+    once = Comparisons.from_arrays(["u", "u", "u"], ["a", "b", "a"], ["b", "c", "c"])
+    twice = Comparisons.from_arrays(["u", "u", "u"], ["a", "b", "a"], ["b", "c", "c"], [1.0, 1.0, 2.0])
+    assert look_rated(once)
+    assert not look_rated(twice)
+
+
+def test_people_who_could_not_contradict_themselves_say_nothing():
+    assert not look_rated(Comparisons.from_arrays(["u", "u", "v"], ["a", "b", "a"], ["b", "c", "c"]))
+
+
+def test_a_users_n_items_count_as_n_minus_one_observations():
+    c = Comparisons.from_ratings(ratings())
+    weighed = weigh_observations(c, rated=True)
+    totals = np.add.reduceat(weighed.weights, weighed.offsets[:-1])
+    np.testing.assert_allclose(totals, np.minimum(np.diff(c.offsets), count_items(c) - 1))
+    assert weighed.total_weight == pytest.approx(totals.sum())
+    assert weigh_observations(c, rated=False) is c
+
+
+def test_weights_given_keep_their_proportions():
+    c = Comparisons.from_arrays(["u"] * 3, ["a", "b", "a"], ["b", "c", "c"], [0.5, 1.0, 1.0])
+    np.testing.assert_allclose(weigh_observations(c, rated=True).weights, np.array([0.5, 1.0, 1.0]) * 2.0 / 2.5)
+    few = Comparisons.from_arrays(["u"] * 2, ["a", "b"], ["b", "c"], [0.5, 1.0])
+    np.testing.assert_array_equal(weigh_observations(few, rated=True).weights, [0.5, 1.0])
