@@ -23,7 +23,7 @@ def test_bounds_of_places_hold_the_place_itself_whatever_the_level(seed, error, 
     scores, weights = rng.standard_normal((8, 3)), rng.dirichlet(np.ones(3))
     for found, own in (
         (place_bounds(scores[:, 0], np.full(8, error), level), places(scores[:, 0])),
-        (user_place_bounds(scores, np.full((8, 3), error), weights, 5.0, level), places(scores @ weights)),
+        (user_place_bounds(scores, np.full((8, 3), error), np.eye(3), weights, 5.0, level), places(scores @ weights)),
     ):
         lower, upper = found
         assert ((lower >= 1) & (lower <= own) & (own <= upper) & (upper <= 8)).all()
@@ -44,26 +44,37 @@ def test_items_nobody_can_tell_apart_may_stand_anywhere():
 
 def test_the_same_scores_have_the_same_bounds(rng):
     scores, errors = rng.standard_normal((2, 6, 2))
-    once, again = (user_place_bounds(scores, np.abs(errors), np.array([0.4, 0.6]), 9.0, 0.9) for _ in range(2))
+    once, again = (
+        user_place_bounds(scores, np.abs(errors), np.eye(2), np.array([0.4, 0.6]), 9.0, 0.9) for _ in range(2)
+    )
     np.testing.assert_array_equal(once, again)
 
 
 def test_a_user_of_one_ranking_alone_has_the_places_of_that_ranking(rng):
     scores, errors = rng.standard_normal((7, 2)), np.full((7, 2), 0.3)
     one = place_bounds(scores[:, 0], errors[:, 0], 0.9)
-    np.testing.assert_array_equal(user_place_bounds(scores, errors, np.array([1.0, 0.0]), np.inf, 0.9), one)
-    np.testing.assert_array_equal(user_place_bounds(scores[:, :1], errors[:, :1], np.ones(1), 1e6, 0.9), one)
+    np.testing.assert_array_equal(user_place_bounds(scores, errors, np.eye(2), np.array([1.0, 0.0]), np.inf, 0.9), one)
+    np.testing.assert_array_equal(user_place_bounds(scores[:, :1], errors[:, :1], np.eye(1), np.ones(1), 1e6, 0.9), one)
 
 
 def test_less_evidence_about_a_user_makes_places_less_sure(rng):
     scores, certain = rng.standard_normal((10, 2)), np.zeros((10, 2))
     widths = []
     for evidence in (np.inf, 1000.0, 10.0, 0.0):
-        lower, upper = user_place_bounds(scores, certain, np.array([0.5, 0.5]), evidence, 0.9)
+        lower, upper = user_place_bounds(scores, certain, np.eye(2), np.array([0.5, 0.5]), evidence, 0.9)
         widths.append(int((upper - lower).sum()))
     assert widths[0] == 0
     assert widths == sorted(widths)
     assert widths[-1] > widths[1]
+
+
+def test_errors_that_cancel_in_a_blend_make_no_doubt_about_it(rng):
+    scores, errors, half = rng.standard_normal((10, 2)), np.ones((10, 2)), np.array([0.5, 0.5])
+    opposed = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    lower, upper = user_place_bounds(scores, errors, opposed, half, np.inf, 0.9)
+    assert lower.tolist() == upper.tolist() == places(scores @ half).tolist()
+    lower, upper = user_place_bounds(scores, errors, np.eye(2), half, np.inf, 0.9)
+    assert (upper - lower).sum() > 10
 
 
 @given(

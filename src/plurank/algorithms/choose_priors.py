@@ -15,14 +15,13 @@ from plurank.algorithms.start_rankings import from_items
 from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
-from plurank.data.splitting import some_users, split_safely
+from plurank.data.splitting import sample_for_scores, split_safely
 from plurank.inference.priors import Priors
 from plurank.progress import Progress, silent
 from plurank.rng import spawn
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-SAMPLE = 400_000  # comparisons are enough to choose two numbers
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 SHARE = 0.2
@@ -67,11 +66,12 @@ def choose_priors(
     """
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
-    splits = _splits(some_users(comparisons, SAMPLE, rng), n_rankings, mixing, rated, rng) if moves else []
+    splits = _splits(sample_for_scores(comparisons, n_rankings, rng), n_rankings, mixing, rated, rng) if moves else []
     if not splits:
         return priors
     splits = [_warm(split, priors, mixing) for split in splits]
     best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
+    gains: dict[tuple[float, float], float] = {}  # of what was tried and not taken, by concentration and spread
     for move in moves * MAX_ROUNDS:
         start = priors
         for sign in (1.0, -1.0):
@@ -79,15 +79,17 @@ def choose_priors(
                 on_progress("choosing priors", 1.0 - 0.9**n_tried)
                 logs = _predict(moved, splits, mixing)
                 n_tried += 1
-                if not _pays(logs - best, splits):
+                gain, error = _gain(logs - best, splits)
+                if gain <= max(LEAST_GAIN, error):
+                    gains[moved.concentration, moved.spread] = gain
                     break
-                priors, best = moved, logs
+                priors, best, gains = moved, logs, {}
             if priors is not start:
                 break
         n_idle = n_idle + 1 if priors is start else 1
         if n_idle == len(moves):
             break
-    return priors
+    return _between(priors, gains)
 
 
 def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
@@ -140,9 +142,21 @@ def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:
     return np.concatenate(logs)
 
 
-def _pays(gains: Floats, splits: list[Split]) -> bool:
-    """Tell whether a gain, per held-out comparison, is worth a change and larger than its standard error over users."""
+def _between(priors: Priors, gains: dict[tuple[float, float], float]) -> Priors:
+    """Move each prior to the top of the parabola through its value and its neighbours', where all were tried."""
+    moved = priors
+    for name in RANGES:
+        near = (_move(priors, {name: 1.0}, sign) for sign in (-1.0, 1.0))
+        below, above = (None if p is None else gains.get((p.concentration, p.spread)) for p in near)
+        if below is not None and above is not None and below + above < 0.0:
+            move = float(np.clip((below - above) / (2.0 * (below + above)), -0.5, 0.5))
+            moved = _move(moved, {name: move}, 1.0) or moved
+    return moved
+
+
+def _gain(gains: Floats, splits: list[Split]) -> tuple[float, float]:
+    """Mean gain per held-out comparison, and its standard error over users."""
     counts, users = (np.concatenate([getattr(split, name) for split in splits]) for name in ("counts", "users"))
     mean = float(np.average(gains, weights=counts))
     error = float(np.sqrt((np.bincount(users, counts * (gains - mean)) ** 2).sum()) / counts.sum())
-    return mean > max(LEAST_GAIN, error)
+    return mean, error

@@ -16,7 +16,7 @@ from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
 from plurank.components.bradley_terry import BradleyTerry, Mixing, ScorePrior
 from plurank.components.ordered import places_of
 from plurank.data.comparisons import Comparisons
-from plurank.data.splitting import some_users
+from plurank.data.splitting import sample_for_scores
 from plurank.exceptions import DataError, NotIdentifiableError
 from plurank.inference.priors import Priors
 from plurank.progress import Progress, silent
@@ -26,7 +26,6 @@ from plurank.statistics.pair_moments import pair_moments
 Floats = NDArray[np.float64]
 Start = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
-SAMPLE = 300_000  # comparisons are enough to find a start
 FEW_ITEMS = 200  # up to here novel pairs are tried too
 TRIAL_PASSES, TRIAL_TOL = 20, 1e-5
 SPREAD = 2.0  # of the scores that places are turned into
@@ -44,7 +43,7 @@ def start_rankings(
     on_progress: Progress = silent,
 ) -> Refinement[BradleyTerry]:
     """Try the ways that ``how`` names for a few passes over some users and keep the one with the highest posterior."""
-    comparisons = some_users(comparisons, SAMPLE, rng)
+    comparisons = sample_for_scores(comparisons, n_rankings, rng)
     few = comparisons.n_items <= FEW_ITEMS and n_rankings > 1
     names = [how] if how != "best" else ["items", "pairs", "random"] if few else ["items", "random"]
     tried = []

@@ -23,13 +23,15 @@ MANY_OPPONENTS = 2048  # an item meets no more when it is scored
 
 class ScorePass(NamedTuple):
     """What one pass over the comparisons gives: weights (M, K), the log posterior of the scores without their prior,
-    its slope and curvature (Q, K), and the evidence behind each user's weights (M,)."""
+    its slope and curvature (Q, K), the evidence behind each user's weights (M,), and, if asked for, the information
+    about every item's scores (Q, K, K)."""
 
     weights: Floats
     log_posterior: float
     slope: Floats
     curvature: Floats
     evidence: Floats
+    information: Floats
 
 
 @dataclass(frozen=True)
@@ -45,19 +47,17 @@ class BradleyTerry:
         return np.argsort(-self.scores.T, axis=1, kind="stable")
 
     def weigh(
-        self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int, *, observed: bool = False
+        self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int, *, informed: bool = False
     ) -> ScorePass:
         """Improve all users' weights by n_rounds Newton steps each, and collect what they say about the scores.
 
-        prior: (1, K) or (M, K) Dirichlet counts. ``observed`` asks for the curvature that is left when it is unknown
-        which ranking made which comparison.
+        prior: (1, K) or (M, K) Dirichlet counts. ``informed`` asks for the information about the scores.
         """
         c = comparisons
-        edges = cut_users(c.offsets, 16 * self.scores.size)
-        given = (edges, c.offsets, c.winners, c.losers, c.kernel_weights, self.scores, start, prior, n_rounds)
-        if self.mixing == "utility":  # all that made a comparison is seen
-            return ScorePass(*kernels.utility_pass(*given))
-        return ScorePass(*kernels.probability_pass(*given, observed))
+        edges = cut_users(c.offsets, (16 + (8 * self.scores.shape[1] if informed else 0)) * self.scores.size)
+        run = kernels.utility_pass if self.mixing == "utility" else kernels.probability_pass
+        columns = (edges, c.offsets, c.winners, c.losers, c.kernel_weights)
+        return ScorePass(*run(*columns, self.scores, start, prior, n_rounds, informed))
 
     def probabilities(self, weights: Floats, evidence: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K), averaged over what they may be.
@@ -82,12 +82,8 @@ class ScorePrior:
     known: tuple[Floats, Floats] | None = None
 
     def evaluate(self, scores: Floats) -> tuple[float, Floats, Floats]:
-        """Log density up to a constant, its slope (Q, K) and its curvature (Q, K).
-
-        With the common part integrated out the precision is ``1 / own^2 - c 1 1^T``.
-        """
-        precision = self.own**-2
-        common = self.shared**2 * precision / (self.own**2 + scores.shape[1] * self.shared**2)
+        """Log density up to a constant, its slope (Q, K) and its curvature (Q, K)."""
+        precision, common = self._precision(scores.shape[1])
         # what is known already holds this prior's pull towards 0, so that it counts from there
         apart = scores if self.known is None else scores - self.known[0]
         slope = common * apart.sum(axis=1, keepdims=True) - precision * apart
@@ -99,6 +95,23 @@ class ScorePrior:
             slope -= weight * apart
             curvature += weight
         return value, slope, curvature
+
+    def _precision(self, n_rankings: int) -> tuple[float, float]:
+        """Give a and c: with the common part integrated out the precision of an item's scores is ``a - c 1 1^T``."""
+        precision = self.own**-2
+        return precision, self.shared**2 * precision / (self.own**2 + n_rankings * self.shared**2)
+
+    def errors(self, information: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of scores (Q, K), and their correlations (K, K) averaged over items, given the information
+        about them (Q, K, K)."""
+        n_rankings = information.shape[1]
+        precision, common = self._precision(n_rankings)
+        total = information + precision * np.eye(n_rankings) - common
+        if self.known is not None:
+            total += self.known[1][:, :, None] * np.eye(n_rankings)
+        covariance = np.linalg.inv(total)
+        errors = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+        return errors, (covariance / (errors[:, :, None] * errors[:, None, :])).mean(axis=0)
 
 
 def mean_wins(scores: Floats) -> Floats:

@@ -5,7 +5,7 @@ Ours. A component of this kind says what its law is (``laws``) and fits its own 
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,15 @@ def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
     return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
 
 
+class OrderPass(NamedTuple):
+    """What one pass over the comparisons gives: weights (M, K), the log posterior of the orders, and the evidence
+    behind each user's weights (M,)."""
+
+    weights: Floats
+    log_posterior: float
+    evidence: Floats
+
+
 @dataclass(frozen=True)
 class OrderedComponent(ABC):
     """K orders of the items, (K, Q), best first."""
@@ -40,14 +49,13 @@ class OrderedComponent(ABC):
     def improved(self, pairs: PairCounts, wins: Floats) -> Self:
         """Explain expected wins (W, K) at least as well: better orders and better numbers."""
 
-    def weigh(
-        self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int
-    ) -> tuple[Floats, float, Floats]:
-        """Improve all users' weights by n_rounds Newton steps each: weights, log posterior and evidence."""
+    def weigh(self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int) -> OrderPass:
+        """Improve all users' weights by n_rounds Newton steps each."""
         c = comparisons
         edges = cut_users(c.offsets, 0)
         columns = (c.offsets, c.winners, c.losers, c.kernel_weights)
-        return kernels.places_pass(edges, *columns, places_of(self.rankings), self.laws(), start, prior, n_rounds)
+        orders = (places_of(self.rankings), self.laws())
+        return OrderPass(*kernels.places_pass(edges, *columns, *orders, start, prior, n_rounds))
 
     def probabilities(self, weights: Floats, _: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K); the evidence behind them changes nothing."""

@@ -14,6 +14,7 @@ from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.wording import count
 
 Marks = NDArray[np.bool_]
+ENOUGH, ENOUGH_PER_SCORE = 400_000, 100  # comparisons to start from
 
 
 def split(
@@ -63,6 +64,11 @@ def some_users(comparisons: Comparisons, enough: int, rng: np.random.Generator) 
     chosen = np.zeros(comparisons.n_users, dtype=bool)
     chosen[order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), enough))]] = True
     return comparisons.select(np.repeat(chosen, sizes))
+
+
+def sample_for_scores(comparisons: Comparisons, n_rankings: int, rng: np.random.Generator) -> Comparisons:
+    """Draw users whose comparisons are enough to tell good scores of K rankings from bad ones."""
+    return some_users(comparisons, max(ENOUGH, ENOUGH_PER_SCORE * comparisons.n_items * n_rankings), rng)
 
 
 def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:

@@ -20,12 +20,19 @@ def place_bounds(scores: Floats, errors: Floats, level: float) -> Bounds:
     return _bounds(scores, scores + errors * _noise(0, len(scores)), level)
 
 
-def user_place_bounds(scores: Floats, errors: Floats, weights: Floats, evidence: float, level: float) -> Bounds:
-    """Best and worst place of items for a user who ranks them by ``scores @ weights``; scores and errors (Q, K)."""
-    drawn = np.zeros((N_DRAWS, len(scores)))
+def user_place_bounds(
+    scores: Floats, errors: Floats, correlations: Floats, weights: Floats, evidence: float, level: float
+) -> Bounds:
+    """Best and worst place of items for a user who ranks them by ``scores @ weights``.
+
+    scores and errors (Q, K); correlations (K, K) of the errors between rankings.
+    """
     followed = _draw_user(weights, evidence)
-    for k in range(len(weights)):  # one ranking at a time: draws of all together would not fit into memory
-        drawn += followed[:, [k]] * (scores[:, k] + errors[:, k] * _noise(k, len(scores)))
+    drawn = followed @ scores.T
+    values, vectors = np.linalg.eigh(correlations)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    for k in range(len(weights)):  # one stream of noise at a time: all together would not fit into memory
+        drawn += (followed @ (errors * root[:, k]).T) * _noise(k, len(scores))
     return _bounds(scores @ weights, drawn, level)
 
 
@@ -44,8 +51,7 @@ def _bounds(scores: Floats, drawn: Floats, level: float) -> Bounds:
     """Quantiles of places over draws (n_draws, Q), widened to the places by the scores (Q,) themselves."""
     places = _places(drawn)
     tail = (1.0 - level) / 2.0
-    low = np.quantile(places, tail, axis=0, method="lower").astype(np.int64)
-    high = np.quantile(places, 1.0 - tail, axis=0, method="higher").astype(np.int64)
+    low, high = np.quantile(places, (tail, 1.0 - tail), axis=0, method="nearest").astype(np.int64)
     own = _places(scores[None])[0]
     return np.minimum(low, own), np.maximum(high, own)
 

@@ -184,29 +184,37 @@ def _mean_pulls(p, n, counts, prior, theta, q, factor, covariance, pulls, slope,
 
 
 @njit(cache=True, fastmath=FAST)
-def _masses(p, n, counts, theta, q, observed):
+def _masses(p, n, counts, theta, q):
     """Replace p by the curvature in the lead of each comparison; q is the inverse of what is mixed."""
     for k in range(theta.size):
         for e in range(n):
-            miss = 1.0 - p[k, e]
-            share = theta[k] * p[k, e] * q[e]
-            unseen = (1.0 - share) * miss if observed else 0.0
-            p[k, e] = counts[e] * share * miss * (p[k, e] - unseen)
+            p[k, e] *= counts[e] * theta[k] * q[e] * p[k, e] * (1.0 - p[k, e])
+
+
+@njit(cache=True, fastmath=FAST)
+def add_product(pull, count, first, second):
+    """Add ``pull pull^T / count`` to both (K, K) blocks."""
+    for k in range(pull.size):
+        part = pull[k] / count
+        for m in range(pull.size):
+            first[k, m] += part * pull[m]
+            second[k, m] += part * pull[m]
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)
-def probability_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds, observed):
+def probability_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds, informed):
     """Mix probabilities: ``P(i over j) = sum_k theta_k p_k``, ``p_k = sigmoid(scores_ik - scores_jk)``.
 
-    Gives theta (M, K), the log posterior, its slope in scores (Q, K), and its curvature (Q, K): of the complete data,
-    ``sum r p (1 - p)`` with r the probability that ranking k made the comparison, or where ``observed`` what is left
-    when that is not seen; and the evidence behind each user's weights (M,).
+    Gives theta (M, K), the log posterior, its slope in scores (Q, K), its curvature (Q, K) as if one saw which ranking
+    makes a comparison, ``sum r p (1 - p)`` with r the probability of that, the evidence behind each user's weights
+    (M,), and where ``informed`` the information about each item's scores (Q, K, K): products of slopes, summed.
     """
     n_items, n_rankings = scores.shape
     strengths = np.exp(scores)
     n_blocks = edges.size - 1
     slopes = np.zeros((n_blocks, n_items, n_rankings))
     bends = np.zeros((n_blocks, n_items, n_rankings))
+    products = np.zeros((n_blocks, n_items if informed else 0, n_rankings, n_rankings))
     values = np.zeros(n_blocks)
     weighed = start.copy()
     evidence = np.zeros(offsets.size - 1)
@@ -240,7 +248,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
             )
             evidence[u] = evidence_of(theta, covariance)
             _mean_pulls(p, n, counts, own, theta, q, factor, covariance, pulls, vectors[0], vectors[1])
-            _masses(p, n, counts, theta, q, observed)
+            _masses(p, n, counts, theta, q)
             for e in range(n):
                 i, j = winners[first + e], losers[first + e]
                 for k in range(n_rankings):
@@ -248,7 +256,10 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                     slope[j, k] -= pulls[k, e]
                     bend_of_score[i, k] += p[k, e]
                     bend_of_score[j, k] += p[k, e]
-    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence
+                if informed:
+                    vectors[0] = pulls[:, e]
+                    add_product(vectors[0], counts[e], products[b, i], products[b, j])
+    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence, _sum_blocks(products)
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)

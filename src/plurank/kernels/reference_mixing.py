@@ -97,12 +97,13 @@ def probability_pass(
     start: Floats,
     prior: Floats,
     n_rounds: int,
-    observed: bool,
-) -> tuple[Floats, float, Floats, Floats, Floats]:
+    informed: bool,
+) -> tuple[Floats, float, Floats, Floats, Floats, Floats]:
     strengths = np.exp(scores)
     thetas, total = start.copy(), 0.0
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
     evidence = np.zeros(len(start))
+    products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
         p = strengths[first] / (strengths[first] + strengths[second])
         evaluate = _curve_of_mixture(p.T, counts, own)
@@ -116,12 +117,20 @@ def probability_pass(
         mean = theta / q - turned / q**2 + square * theta / q**3 + shift / q - (p @ shift)[:, None] * theta / q**2
         pull = counts[:, None] * mean * p * (1.0 - p)
         share = theta * p / q
-        mass = counts[:, None] * share * (1.0 - p) * (p - (1.0 - share) * (1.0 - p) if observed else p)
+        mass = counts[:, None] * share * (1.0 - p) * p
         np.add.at(slopes, first, pull)
         np.subtract.at(slopes, second, pull)
         np.add.at(bends, first, mass)
         np.add.at(bends, second, mass)
-    return thetas, total, slopes, bends, evidence
+        if informed:
+            _add_products(products, first, second, pull, counts)
+    return thetas, total, slopes, bends, evidence, products
+
+
+def _add_products(products: Floats, first: Codes, second: Codes, pulls: Floats, counts: Floats) -> None:
+    each = pulls[:, :, None] * pulls[:, None, :] / counts[:, None, None]
+    np.add.at(products, first, each)
+    np.add.at(products, second, each)
 
 
 def places_pass(
@@ -169,9 +178,11 @@ def utility_pass(
     start: Floats,
     prior: Floats,
     n_rounds: int,
-) -> tuple[Floats, float, Floats, Floats, Floats]:
+    informed: bool,
+) -> tuple[Floats, float, Floats, Floats, Floats, Floats]:
     thetas, total, evidence = start.copy(), 0.0, np.zeros(len(start))
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
+    products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
         if not len(first):
             continue
@@ -192,7 +203,9 @@ def utility_pass(
         np.subtract.at(slopes, second, pull)
         np.add.at(bends, first, mass)
         np.add.at(bends, second, mass)
-    return thetas, total, slopes, bends, evidence
+        if informed:
+            _add_products(products, first, second, pull, counts)
+    return thetas, total, slopes, bends, evidence, products
 
 
 def _sigmoid(x: Floats) -> Floats:

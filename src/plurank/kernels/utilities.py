@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit, prange
 
-from plurank.kernels.mixing import NEGLIGIBLE, _sum_blocks, _sum_values
+from plurank.kernels.mixing import NEGLIGIBLE, _sum_blocks, _sum_values, add_product
 from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction, shift_of_mean
 
 
@@ -125,18 +125,33 @@ def _mean_pulls(x, n_own, ahead, behind, counts, n, chance, prior, theta, covari
         rest[j] += less
 
 
+@njit(cache=True, fastmath=FAST)
+def _one_pull(first, second, turned, turned_second, chance, count, theta, shift, pull):
+    """Fill pull (K,), the slope of one comparison in the scores of its winner, averaged over theta; see _mean_pulls."""
+    miss, bend = count * (1.0 - chance), count * chance * (1.0 - chance)
+    square, along = 0.0, 0.0
+    for k in range(theta.size):
+        square += (first[k] - second[k]) * (turned[k] - turned_second[k])
+        along += (first[k] - second[k]) * shift[k]
+    mean = miss - bend * ((0.5 - chance) * square + along)
+    for k in range(theta.size):
+        pull[k] = mean * theta[k] + miss * shift[k] - bend * (turned[k] - turned_second[k])
+
+
 @njit(cache=True, parallel=True, fastmath=FAST)
-def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds):
+def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds, informed):
     """Mix utilities: ``P(i over j) = sigmoid(sum_k theta_k (scores_ik - scores_jk))``.
 
     A user's likelihood depends on the utilities of their own items alone, so that little of the work grows with K.
-    Gives theta (M, K), the log posterior, its slope and curvature in scores (Q, K), and the evidence behind each
-    user's weights (M,). See ``mixing`` for prior and start, and for how weights are integrated out.
+    Gives theta (M, K), the log posterior, its slope and curvature in scores (Q, K), the evidence behind each user's
+    weights (M,), and where ``informed`` the information about each item's scores (Q, K, K), as probability_pass does.
+    See ``mixing`` for prior and start, and for how weights are integrated out.
     """
     n_items, n_rankings = scores.shape
     n_blocks = edges.size - 1
     slopes = np.zeros((n_blocks, n_items, n_rankings))
     bends = np.zeros((n_blocks, n_items, n_rankings))
+    products = np.zeros((n_blocks, n_items if informed else 0, n_rankings, n_rankings))
     values = np.zeros(n_blocks)
     weighed = start.copy()
     evidence = np.zeros(offsets.size - 1)
@@ -215,4 +230,10 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
                 for k in range(n_rankings):
                     slopes[b, i, k] += (pull[a] + rest[a]) * theta[k] + pull[a] * shift[k] - turned[a, k]
                     bends[b, i, k] += mass[a] * (theta[k] * theta[k] + covariance[k, k])
-    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence
+            if informed:
+                _turn(x, n_own, covariance, turned)
+                for e in range(n):
+                    i, j = ahead[e], behind[e]
+                    _one_pull(x[i], x[j], turned[i], turned[j], chance[e], counts[e], theta, shift, ones)
+                    add_product(ones, counts[e], products[b, items[i]], products[b, items[j]])
+    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence, _sum_blocks(products)

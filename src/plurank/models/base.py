@@ -178,8 +178,9 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         """Put the rankings that people follow most first, in every fitted attribute."""
         order = np.argsort(-self.mean_weights_, kind="stable")
         for name, field in self.fields.items():
-            if "K" in field.shape:
-                setattr(self, name, getattr(self, name).take(order, axis=field.shape.index("K")))
+            for axis, size in enumerate(field.shape):
+                if size == "K":
+                    setattr(self, name, getattr(self, name).take(order, axis=axis))
 
     def check_consistent(self) -> None:
         """Raise a ValueError where fitted attributes, each fine alone, contradict each other."""

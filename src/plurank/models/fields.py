@@ -14,6 +14,12 @@ def _is_ranking(array: NDArray[Any], sizes: Sizes) -> bool:
     return bool((np.sort(array, axis=1) == np.arange(sizes["Q"])).all())
 
 
+def _is_correlation(array: NDArray[Any], _: Sizes) -> bool:
+    # a mean of correlation matrices may have lost a little of its definiteness to rounding
+    sound = np.isfinite(array).all() and np.allclose(array, array.T) and np.allclose(np.diag(array), 1.0)
+    return bool(sound and np.linalg.eigvalsh(array).min() > -1e-6)
+
+
 def _is_simplex(array: NDArray[Any], _: Sizes) -> bool:
     return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-6))
 
@@ -28,6 +34,7 @@ RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),
     "a ranking": _is_ranking,
     "on the simplex": _is_simplex,
+    "correlations": _is_correlation,
 }
 
 

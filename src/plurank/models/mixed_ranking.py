@@ -41,6 +41,7 @@ LEVEL = 0.9
 OWN_FIELDS = {
     "scores_": Field("f", ("Q", "K")),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
+    "score_correlations_": Field("f", ("K", "K"), "correlations"),
     "user_evidence_": Field("f", ("M",), "not negative"),
     "spread_": Field("if", (), "positive"),
     "rated_": Field("b", (), "any"),
@@ -68,7 +69,8 @@ class MixedRanking(RankingModel):
 
     After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
     (``items_[rankings_]`` are the labels); ``scores_`` (Q, K), log odds, or minus the places of an order, with standard
-    errors ``score_errors_``; ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
+    errors ``score_errors_`` and their mean correlations between rankings ``score_correlations_`` (K, K);
+    ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
     ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, whether the comparisons seem
     made from ratings or rankings, so that those of n items count as n - 1; ``dispersion_`` (K,) or
     ``flip_probability_``; ``items_``, ``users_``; ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
@@ -76,6 +78,7 @@ class MixedRanking(RankingModel):
 
     scores_: Floats
     score_errors_: Floats
+    score_correlations_: Floats
     user_evidence_: Floats
     rated_: bool
     dispersion_: Floats
@@ -208,10 +211,9 @@ class MixedRanking(RankingModel):
     def _keep_scores(self, comparisons: Comparisons, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
         self._keep(fitted, priors)
         self.scores_ = fitted.component.scores
-        seen = fitted.component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS, observed=True)
+        seen = fitted.component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS, informed=True)
         self._keep_weights(seen.weights, seen.evidence)
-        least = priors.scores.evaluate(self.scores_)[2]
-        self.score_errors_ = 1.0 / np.sqrt(np.maximum(seen.curvature, 0.0) + least)
+        self.score_errors_, self.score_correlations_ = priors.scores.errors(seen.information)
 
     def _keep_orders(self, comparisons: Comparisons, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
         self._keep(fitted, priors)
@@ -220,10 +222,11 @@ class MixedRanking(RankingModel):
             self.flip_probability_ = component.flip
         elif isinstance(component, Mallows):
             self.dispersion_ = component.dispersion
-        weights, _, evidence = component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS)
-        self._keep_weights(weights, evidence)
+        seen = component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS)
+        self._keep_weights(seen.weights, seen.evidence)
         self.scores_ = -places_of(self.rankings_).astype(np.float64)
-        self.score_errors_ = component.place_errors(PairCounts.of(comparisons), weights, evidence)
+        self.score_errors_ = component.place_errors(PairCounts.of(comparisons), seen.weights, seen.evidence)
+        self.score_correlations_ = np.eye(len(self.rankings_))
 
     def _keep(self, fitted: Refinement[Any], priors: Priors) -> None:
         self.rankings_ = fitted.component.rankings
@@ -285,7 +288,7 @@ class MixedRanking(RankingModel):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         comparisons = weigh_observations(comparisons, self.rated_)
         start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS)[0]
+        weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS).weights
         return weights / weights.sum(axis=1, keepdims=True)
 
     def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats, Floats]]:
@@ -311,9 +314,9 @@ class MixedRanking(RankingModel):
         start = np.tile(self.mean_weights_, (asked.n_users, 1))
         total = np.zeros(len(test))
         for component, _, mean in self._members():
-            folded, *_, evidence = component.weigh(asked, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
-            table, rows = with_unknown(folded, mean, users[test.user_of_each()])
-            evidence = np.append(evidence, self.concentration_)
+            folded = component.weigh(asked, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
+            table, rows = with_unknown(folded.weights, mean, users[test.user_of_each()])
+            evidence = np.append(folded.evidence, self.concentration_)
             total += component.probabilities(table, evidence, rows, test.winners, test.losers)
         return total / (1 + len(self.member_scores_))
 
@@ -345,7 +348,8 @@ class MixedRanking(RankingModel):
         if self.mixing == "probability":  # what adds up is the probability to win
             scores = self._wins_by_ranking()
             errors = slopes(self.scores_, scores) * errors
-        lower, upper = user_place_bounds(scores, errors, self._one_row(user, weights), evidence, LEVEL)
+        own = self._one_row(user, weights)
+        lower, upper = user_place_bounds(scores, errors, self.score_correlations_, own, evidence, LEVEL)
         order = look_up(frame["item"], self.items_, "item")
         return frame.with_columns(lower=lower[order], upper=upper[order])
 

@@ -39,7 +39,7 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     precision = 1.0 / model.score_errors_**2 - vague.evaluate(model.scores_)[2]
     precision = np.pad(np.maximum(precision, 0.0), ((0, n_new_items), (0, 0)))
 
-    def refine(scores: Floats, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def refine(scores: Floats, weights: Floats) -> tuple[Floats, Floats, tuple[Floats, Floats], Floats]:
         known = np.pad(scores, ((0, n_new_items), (0, 0)))
         prior = ScorePrior(vague.own, vague.shared, (known, precision))
         start = np.vstack([weights, np.tile(mean_of(weights), (n_new_users, 1))])
@@ -47,17 +47,17 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
             c, BradleyTerry(known, model.mixing), start[user_codes], counts, prior,
             max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
         )  # fmt: skip
-        seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, observed=True)
+        seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, informed=True)
         start[user_codes] = seen.weights / seen.weights.sum(axis=1, keepdims=True)
         model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
         model.log_posterior_ = np.array(fitted.history)
-        curvature = np.maximum(seen.curvature, 0.0) + prior.evaluate(fitted.component.scores)[2]
-        return fitted.component.scores, start, 1.0 / np.sqrt(curvature), seen.evidence
+        return fitted.component.scores, start, prior.errors(seen.information), seen.evidence
 
     members = [refine(*member)[:2] for member in zip(model.member_scores_, model.member_weights_, strict=True)]
     scores, weights, errors, evidence = refine(model.scores_, model.user_weights_)
     model.items_, model.users_ = items, users
-    model.scores_, model.user_weights_, model.score_errors_ = scores, weights, errors
+    model.scores_, model.user_weights_ = scores, weights
+    model.score_errors_, model.score_correlations_ = errors
     model.user_evidence_ = np.pad(model.user_evidence_, (0, n_new_users))
     model.user_evidence_[user_codes] = evidence
     model.rankings_, model.mean_weights_ = BradleyTerry(scores).rankings, mean_of(weights)
