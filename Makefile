@@ -35,6 +35,7 @@ benchmarks: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.mixed_recovery
 	$(BIN)/python -m benchmarks.components
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.new_people
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

@@ -2,10 +2,10 @@
 
     python -m benchmarks.topic_models [--data FOLDER]
 
-Comparisons of 10,000 simulated people and, where there is a FOLDER as for benchmarks.movielens, of MovieLens-1M's 100 most
-rated movies. Rivals: scikit-learn's LDA (30 iterations) and tomotopy (500 iterations, two workers), each ordered pair a word;
-a pair (i, j) is predicted by the share of (i, j) in the user's mixture of (i, j) and (j, i). All with K = 10. Fits are
-timed after everything has been compiled, without import.
+Comparisons of 10,000 simulated people and, where there is a FOLDER as for benchmarks.movielens, of MovieLens-1M's 100
+most rated movies. Rivals: scikit-learn's LDA (30 iterations) and tomotopy (500 iterations, two workers), each ordered
+pair a word; a pair (i, j) is predicted by the share of (i, j) in the user's mixture of (i, j) and (j, i). All with K =
+10. Fits are timed after everything has been compiled, without import.
 """
 
 import argparse

@@ -208,7 +208,7 @@ def _topic_facts(described: dict[str, Any]) -> Facts:
 
 
 def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
-    from plurank.models.mixed_ranking import LEVEL
+    from plurank.models.standings import LEVEL
 
     flips = {"flip_probability": float(model.flip_probability_)} if model.component == "strict" else {}
     return {"spread": float(model.spread_), "rated": bool(model.rated_), **flips, "interval_level": LEVEL}

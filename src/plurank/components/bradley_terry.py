@@ -22,14 +22,15 @@ MANY_OPPONENTS = 2048  # an item meets no more when it is scored
 
 
 class ScorePass(NamedTuple):
-    """What one pass over the comparisons gives: weights (M, K), the log posterior of the scores without their prior,
-    its slope and curvature (Q, K), the evidence behind each user's weights (M,), and, if asked for, the information
-    about every item's scores (Q, K, K)."""
+    """What one pass over the comparisons gives: the most probable weights (M, K), the log posterior of the scores
+    without their prior, its slope and curvature (Q, K), the posterior mean of the weights (M, K), the evidence behind
+    them (M,), and, if asked for, the information about every item's scores (Q, K, K)."""
 
     weights: Floats
     log_posterior: float
     slope: Floats
     curvature: Floats
+    means: Floats
     evidence: Floats
     information: Floats
 

@@ -27,12 +27,17 @@ def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 class OrderPass(NamedTuple):
-    """What one pass over the comparisons gives: weights (M, K), the log posterior of the orders, and the evidence
-    behind each user's weights (M,)."""
+    """What one pass over the comparisons gives: the most probable weights (M, K), the log posterior of the orders, and
+    the evidence behind each user's weights (M,)."""
 
     weights: Floats
     log_posterior: float
     evidence: Floats
+
+    @property
+    def means(self) -> Floats:
+        """The posterior mean of the weights (M, K), taken for the most probable ones."""
+        return self.weights
 
 
 @dataclass(frozen=True)

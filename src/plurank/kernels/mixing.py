@@ -13,7 +13,7 @@ too far and weights too little.
 import numpy as np
 from numba import njit, prange
 
-from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction, shift_of_mean
+from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_weights, newton_direction, shift_of_mean
 
 NEGLIGIBLE = 1e-12  # relative gain of the posterior at which a user's weights are done
 CHUNK = 256  # comparisons whose probabilities stay in the nearest cache
@@ -206,8 +206,9 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
     """Mix probabilities: ``P(i over j) = sum_k theta_k p_k``, ``p_k = sigmoid(scores_ik - scores_jk)``.
 
     Gives theta (M, K), the log posterior, its slope in scores (Q, K), its curvature (Q, K) as if one saw which ranking
-    makes a comparison, ``sum r p (1 - p)`` with r the probability of that, the evidence behind each user's weights
-    (M,), and where ``informed`` the information about each item's scores (Q, K, K): products of slopes, summed.
+    makes a comparison, ``sum r p (1 - p)`` with r the probability of that, the posterior mean of each user's weights
+    (M, K), the evidence behind them (M,), and where ``informed`` the information about each item's scores (Q, K, K):
+    products of slopes, summed.
     """
     n_items, n_rankings = scores.shape
     strengths = np.exp(scores)
@@ -217,6 +218,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
     products = np.zeros((n_blocks, n_items if informed else 0, n_rankings, n_rankings))
     values = np.zeros(n_blocks)
     weighed = start.copy()
+    means = start.copy()
     evidence = np.zeros(offsets.size - 1)
     for b in prange(n_blocks):
         most = 0
@@ -248,6 +250,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
             )
             evidence[u] = evidence_of(theta, covariance)
             _mean_pulls(p, n, counts, own, theta, q, factor, covariance, pulls, vectors[0], vectors[1])
+            mean_weights(theta, vectors[1], means[u])
             _masses(p, n, counts, theta, q)
             for e in range(n):
                 i, j = winners[first + e], losers[first + e]
@@ -259,7 +262,8 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                 if informed:
                     vectors[0] = pulls[:, e]
                     add_product(vectors[0], counts[e], products[b, i], products[b, j])
-    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence, _sum_blocks(products)
+    sums = _sum_blocks(slopes), _sum_blocks(bends)
+    return weighed, _sum_values(values), *sums, means, evidence, _sum_blocks(products)
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)

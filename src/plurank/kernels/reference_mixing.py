@@ -69,6 +69,11 @@ def _shift_of_mean(theta: Floats, prior: Floats, covariance: Floats, slope: Floa
     return covariance @ (slope + prior * np.diag(covariance) / theta**3 - 1.0 / theta)
 
 
+def _mean_weights(theta: Floats, shift: Floats) -> Floats:
+    mean = theta * np.exp(np.clip(shift / theta, -1.0, 1.0))
+    return mean / mean.sum()
+
+
 def _evidence(theta: Floats, covariance: Floats) -> float:
     if len(theta) == 1:
         return CERTAIN
@@ -98,9 +103,9 @@ def probability_pass(
     prior: Floats,
     n_rounds: int,
     informed: bool,
-) -> tuple[Floats, float, Floats, Floats, Floats, Floats]:
+) -> tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]:
     strengths = np.exp(scores)
-    thetas, total = start.copy(), 0.0
+    thetas, means, total = start.copy(), start.copy(), 0.0
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
     evidence = np.zeros(len(start))
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
@@ -114,6 +119,7 @@ def probability_pass(
         q, turned = (p @ theta)[:, None], p @ covariance
         square = (turned * p).sum(axis=1, keepdims=True)
         shift = _shift_of_mean(theta, own, covariance, ((counts[:, None] * square / q**3) * p).sum(axis=0))
+        means[u] = _mean_weights(theta, shift)
         mean = theta / q - turned / q**2 + square * theta / q**3 + shift / q - (p @ shift)[:, None] * theta / q**2
         pull = counts[:, None] * mean * p * (1.0 - p)
         share = theta * p / q
@@ -124,7 +130,7 @@ def probability_pass(
         np.add.at(bends, second, mass)
         if informed:
             _add_products(products, first, second, pull, counts)
-    return thetas, total, slopes, bends, evidence, products
+    return thetas, total, slopes, bends, means, evidence, products
 
 
 def _add_products(products: Floats, first: Codes, second: Codes, pulls: Floats, counts: Floats) -> None:
@@ -179,8 +185,8 @@ def utility_pass(
     prior: Floats,
     n_rounds: int,
     informed: bool,
-) -> tuple[Floats, float, Floats, Floats, Floats, Floats]:
-    thetas, total, evidence = start.copy(), 0.0, np.zeros(len(start))
+) -> tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]:
+    thetas, means, total, evidence = start.copy(), start.copy(), 0.0, np.zeros(len(start))
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
@@ -196,6 +202,7 @@ def utility_pass(
         miss, bend = counts * (1.0 - p), counts * p * (1.0 - p)
         less = bend * (0.5 - p) * (turned * apart).sum(axis=1)
         shift = _shift_of_mean(theta, own, covariance, -less @ apart)
+        means[u] = _mean_weights(theta, shift)
         mean = miss - less - bend * (apart @ shift)
         pull = np.outer(mean, theta) + np.outer(miss, shift) - bend[:, None] * turned
         mass = np.outer(bend, theta**2 + np.diagonal(covariance))
@@ -205,7 +212,7 @@ def utility_pass(
         np.add.at(bends, second, mass)
         if informed:
             _add_products(products, first, second, pull, counts)
-    return thetas, total, slopes, bends, evidence, products
+    return thetas, total, slopes, bends, means, evidence, products
 
 
 def _sigmoid(x: Floats) -> Floats:

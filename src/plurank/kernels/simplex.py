@@ -115,6 +115,17 @@ def shift_of_mean(theta, prior, covariance, slope, shift):
 
 
 @njit(cache=True, fastmath=FAST)
+def mean_weights(theta, shift, mean):
+    """Fill mean (K,) with theta's posterior mean: shifted, in proportion, so that no weight leaves the simplex."""
+    total = 0.0
+    for k in range(theta.size):
+        mean[k] = theta[k] * np.exp(min(max(shift[k] / theta[k], -1.0), 1.0))
+        total += mean[k]
+    for k in range(theta.size):
+        mean[k] /= total
+
+
+@njit(cache=True, fastmath=FAST)
 def evidence_of(theta, covariance):
     """Give n such that Dirichlet(n theta) has the total variance of the covariance (K, K)."""
     if theta.size == 1:

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit, prange
 
 from plurank.kernels.mixing import NEGLIGIBLE, _sum_blocks, _sum_values, add_product
-from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, newton_direction, shift_of_mean
+from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_weights, newton_direction, shift_of_mean
 
 
 @njit(cache=True, fastmath=FAST)
@@ -143,8 +143,9 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
     """Mix utilities: ``P(i over j) = sigmoid(sum_k theta_k (scores_ik - scores_jk))``.
 
     A user's likelihood depends on the utilities of their own items alone, so that little of the work grows with K.
-    Gives theta (M, K), the log posterior, its slope and curvature in scores (Q, K), the evidence behind each user's
-    weights (M,), and where ``informed`` the information about each item's scores (Q, K, K), as probability_pass does.
+    Gives theta (M, K), the log posterior, its slope and curvature in scores (Q, K), the posterior mean of each user's
+    weights (M, K) and the evidence behind them (M,), and where ``informed`` the information about each item's scores
+    (Q, K, K), as probability_pass does.
     See ``mixing`` for prior and start, and for how weights are integrated out.
     """
     n_items, n_rankings = scores.shape
@@ -154,6 +155,7 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
     products = np.zeros((n_blocks, n_items if informed else 0, n_rankings, n_rankings))
     values = np.zeros(n_blocks)
     weighed = start.copy()
+    means = start.copy()
     evidence = np.zeros(offsets.size - 1)
     for b in prange(n_blocks):
         most = 0
@@ -224,6 +226,7 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
             evidence[u] = evidence_of(theta, covariance)
             shift = step
             _mean_pulls(x, n_own, ahead, behind, counts, n, chance, own, theta, covariance, turned, rest, slope, shift)
+            mean_weights(theta, shift, means[u])
             _turn(bent, n_own, covariance, turned)
             for a in range(n_own):
                 i = items[a]
@@ -236,4 +239,5 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
                     i, j = ahead[e], behind[e]
                     _one_pull(x[i], x[j], turned[i], turned[j], chance[e], counts[e], theta, shift, ones)
                     add_product(ones, counts[e], products[b, items[i]], products[b, items[j]])
-    return weighed, _sum_values(values), _sum_blocks(slopes), _sum_blocks(bends), evidence, _sum_blocks(products)
+    sums = _sum_blocks(slopes), _sum_blocks(bends)
+    return weighed, _sum_values(values), *sums, means, evidence, _sum_blocks(products)

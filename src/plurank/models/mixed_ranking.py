@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-import polars as pl
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.choose_priors import choose_priors
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
 from plurank.algorithms.start_rankings import Start, start_rankings
-from plurank.components.bradley_terry import BradleyTerry, Mixing, mean_wins, slopes
+from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.components.mallows import Mallows
 from plurank.components.ordered import OrderedComponent, places_of
 from plurank.components.strict import Strict
@@ -22,11 +21,11 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
 from plurank.data.observations import look_rated, weigh_observations
 from plurank.evaluation.alignment import align
-from plurank.exceptions import ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
-from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
+from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.priors import Priors, mean_of
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, board, with_unknown
+from plurank.models.base import Codes, Floats, as_comparisons, with_unknown
 from plurank.models.fields import COMMON, Field
+from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, spawn
@@ -36,7 +35,6 @@ from plurank.wording import count
 ComponentName = Literal["bradley-terry", "mallows", "strict"]
 WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
 FIRST_FLIP, FIRST_DISPERSION = 0.05, 0.9
-LEVEL = 0.9
 
 OWN_FIELDS = {
     "scores_": Field("f", ("Q", "K")),
@@ -56,7 +54,7 @@ COMPONENT_FIELDS: dict[str, dict[str, Field]] = {
 }
 
 
-class MixedRanking(RankingModel):
+class MixedRanking(ScoredRankings):
     """Rankings shared by a population, each with scores, and how much each person follows each of them.
 
     Parameters: ``n_rankings`` (K); ``component``, what a ranking is: ``bradley-terry`` (scores), ``mallows`` (an order
@@ -76,10 +74,6 @@ class MixedRanking(RankingModel):
     ``flip_probability_``; ``items_``, ``users_``; ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
     """
 
-    scores_: Floats
-    score_errors_: Floats
-    score_correlations_: Floats
-    user_evidence_: Floats
     rated_: bool
     dispersion_: Floats
     flip_probability_: float
@@ -212,7 +206,7 @@ class MixedRanking(RankingModel):
         self._keep(fitted, priors)
         self.scores_ = fitted.component.scores
         seen = fitted.component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS, informed=True)
-        self._keep_weights(seen.weights, seen.evidence)
+        self._keep_weights(seen.means, seen.evidence)
         self.score_errors_, self.score_correlations_ = priors.scores.errors(seen.information)
 
     def _keep_orders(self, comparisons: Comparisons, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
@@ -223,7 +217,7 @@ class MixedRanking(RankingModel):
         elif isinstance(component, Mallows):
             self.dispersion_ = component.dispersion
         seen = component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS)
-        self._keep_weights(seen.weights, seen.evidence)
+        self._keep_weights(seen.means, seen.evidence)
         self.scores_ = -places_of(self.rankings_).astype(np.float64)
         self.score_errors_ = component.place_errors(PairCounts.of(comparisons), seen.weights, seen.evidence)
         self.score_correlations_ = np.eye(len(self.rankings_))
@@ -288,7 +282,7 @@ class MixedRanking(RankingModel):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         comparisons = weigh_observations(comparisons, self.rated_)
         start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS).weights
+        weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS).means
         return weights / weights.sum(axis=1, keepdims=True)
 
     def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats, Floats]]:
@@ -315,64 +309,7 @@ class MixedRanking(RankingModel):
         total = np.zeros(len(test))
         for component, _, mean in self._members():
             folded = component.weigh(asked, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
-            table, rows = with_unknown(folded.weights, mean, users[test.user_of_each()])
+            table, rows = with_unknown(folded.means, mean, users[test.user_of_each()])
             evidence = np.append(folded.evidence, self.concentration_)
             total += component.probabilities(table, evidence, rows, test.winners, test.losers)
         return total / (1 + len(self.member_scores_))
-
-    def _item_scores(self, weights: Floats) -> Floats:
-        if self.mixing == "utility":
-            return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
-        return self._wins_by_ranking() @ weights
-
-    def _wins_by_ranking(self, k: int | None = None) -> Floats:
-        """P(preferred to another item drawn at random) for every item in every ranking, (Q, K), or in one, (Q, 1)."""
-        columns = slice(None) if k is None else slice(k, k + 1)
-        component = self._component()
-        if isinstance(component, BradleyTerry):
-            return mean_wins(self.scores_[:, columns])
-        return component.mean_wins()[:, columns]
-
-    def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
-        """Rank all items for one user, best first: columns item, score, rank, lower, upper.
-
-        The score is the probability to be preferred to another item drawn at random; lower and upper bound the rank
-        with 90 % probability. Without a user the population's mean weights count; for a new user give ``weights``, a
-        row of what ``transform`` returned.
-        """
-        frame = super().rank(user, weights=weights)
-        evidence = np.inf
-        if user is not None and weights is None:
-            evidence = float(self.user_evidence_[look_up([user], self.users_, "user")[0]])
-        scores, errors = self.scores_, self.score_errors_
-        if self.mixing == "probability":  # what adds up is the probability to win
-            scores = self._wins_by_ranking()
-            errors = slopes(self.scores_, scores) * errors
-        own = self._one_row(user, weights)
-        lower, upper = user_place_bounds(scores, errors, self.score_correlations_, own, evidence, LEVEL)
-        order = look_up(frame["item"], self.items_, "item")
-        return frame.with_columns(lower=lower[order], upper=upper[order])
-
-    def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
-        """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
-        check_is_fitted(self, "rankings_")
-        check_whole("ranking", ranking, 1)
-        if ranking > len(self.rankings_):
-            raise ParameterError(
-                f"ranking must be at most {len(self.rankings_)}, the number of rankings; got {ranking}."
-            )
-        k = ranking - 1
-        order = self.rankings_[k]
-        lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)
-        frame = board(self.items_, order, self._wins_by_ranking(k)[:, 0])
-        return frame.with_columns(lower=lower[order], upper=upper[order])
-
-    def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
-        """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
-        check_is_fitted(self, "rankings_")
-        if user is None:
-            raise DataError("expected a user of the model, got None.")
-        row, code = self._one_row(user, None), look_up([user], self.users_, "user")
-        lower, upper = weight_bounds(row[None], self.user_evidence_[code], level)
-        columns = {"ranking": np.arange(1, len(row) + 1), "weight": row, "lower": lower[0], "upper": upper[0]}
-        return pl.DataFrame(columns)

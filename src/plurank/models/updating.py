@@ -48,7 +48,7 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
             max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
         )  # fmt: skip
         seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, informed=True)
-        start[user_codes] = seen.weights / seen.weights.sum(axis=1, keepdims=True)
+        start[user_codes] = seen.means
         model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
         model.log_posterior_ = np.array(fitted.history)
         return fitted.component.scores, start, prior.errors(seen.information), seen.evidence

@@ -1,0 +1,89 @@
+"""Where items stand, in a ranking and for a person, and how sure that is."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sklearn.utils.validation import check_is_fitted
+
+from plurank.components.bradley_terry import BradleyTerry, Mixing, mean_wins, slopes
+from plurank.components.ordered import OrderedComponent
+from plurank.data.checks import check_whole
+from plurank.data.encoding import look_up
+from plurank.exceptions import DataError, ParameterError
+from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
+from plurank.models.base import Floats, RankingModel, board
+
+LEVEL = 0.9
+
+
+class ScoredRankings(RankingModel):
+    """A model whose rankings have scores with errors, and whose users have weights with evidence behind them."""
+
+    mixing: Mixing
+    scores_: Floats
+    score_errors_: Floats
+    score_correlations_: Floats
+    user_evidence_: Floats
+
+    @abstractmethod
+    def _component(self) -> BradleyTerry | OrderedComponent:
+        """What the rankings are."""
+
+    def _item_scores(self, weights: Floats) -> Floats:
+        if self.mixing == "utility":
+            return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
+        return self._wins_by_ranking() @ weights
+
+    def _wins_by_ranking(self, k: int | None = None) -> Floats:
+        """P(preferred to another item drawn at random) for every item in every ranking, (Q, K), or in one, (Q, 1)."""
+        columns = slice(None) if k is None else slice(k, k + 1)
+        component = self._component()
+        if isinstance(component, BradleyTerry):
+            return mean_wins(self.scores_[:, columns])
+        return component.mean_wins()[:, columns]
+
+    def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
+        """Rank all items for one user, best first: columns item, score, rank, lower, upper.
+
+        The score is the probability to be preferred to another item drawn at random; lower and upper bound the rank
+        with 90 % probability. Without a user the population's mean weights count; for a new user give ``weights``, a
+        row of what ``transform`` returned.
+        """
+        frame = super().rank(user, weights=weights)
+        evidence = np.inf
+        if user is not None and weights is None:
+            evidence = float(self.user_evidence_[look_up([user], self.users_, "user")[0]])
+        scores, errors = self.scores_, self.score_errors_
+        if self.mixing == "probability":  # what adds up is the probability to win
+            scores = self._wins_by_ranking()
+            errors = slopes(self.scores_, scores) * errors
+        own = self._one_row(user, weights)
+        lower, upper = user_place_bounds(scores, errors, self.score_correlations_, own, evidence, LEVEL)
+        order = look_up(frame["item"], self.items_, "item")
+        return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
+        """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
+        check_is_fitted(self, "rankings_")
+        check_whole("ranking", ranking, 1)
+        if ranking > len(self.rankings_):
+            raise ParameterError(
+                f"ranking must be at most {len(self.rankings_)}, the number of rankings; got {ranking}."
+            )
+        k = ranking - 1
+        order = self.rankings_[k]
+        lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)
+        frame = board(self.items_, order, self._wins_by_ranking(k)[:, 0])
+        return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
+        """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
+        check_is_fitted(self, "rankings_")
+        if user is None:
+            raise DataError("expected a user of the model, got None.")
+        row, code = self._one_row(user, None), look_up([user], self.users_, "user")
+        lower, upper = weight_bounds(row[None], self.user_evidence_[code], level)
+        columns = {"ranking": np.arange(1, len(row) + 1), "weight": row, "lower": lower[0], "upper": upper[0]}
+        return pl.DataFrame(columns)
