@@ -2,14 +2,17 @@
 
     python -m benchmarks.coverage [--fits 10]
 
-Priors are the true ones ("given") or chosen by the fit ("chosen"). Places are whole numbers, so that intervals that are
-certain to reach 90 % are often wider than that, above all with few items.
+Priors are the true ones ("given") or chosen by the fit ("chosen"). Places are whole numbers, so that intervals that
+reach 90 % are often wider than that, above all with few items. bootstrap is the mean standard error of the scores
+divided by what a bootstrap over people gives (given priors, first seed, aligned labels).
 """
 
 import argparse
+import itertools
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 import plurank
 from benchmarks.common import write_results
@@ -22,6 +25,7 @@ SETTINGS = (  # users, items, rankings, comparisons a user, concentration
     (400, 60, 3, 200, 1.0),
 )
 SPREAD, SHARED = 1.0, 1.0
+BOOTSTRAPS = 20
 Floats = NDArray[np.float64]
 
 
@@ -63,28 +67,50 @@ def cover(model: plurank.MixedRanking, scores: Floats, weights: Floats) -> tuple
     return float(np.mean(held)), float(((lower <= weights) & (weights <= upper)).mean())
 
 
+def against_bootstrap(model: plurank.MixedRanking, comparisons: plurank.Comparisons) -> float:
+    """Give the mean standard error of scores over that of fits of people drawn again."""
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(BOOTSTRAPS):
+        people = rng.integers(comparisons.n_users, size=comparisons.n_users)
+        parts = [np.arange(comparisons.offsets[u], comparisons.offsets[u + 1]) for u in people]
+        rows = np.concatenate(parts)
+        users = np.repeat(np.arange(len(people)), [len(part) for part in parts])
+        again = plurank.Comparisons.from_arrays(
+            users, comparisons.winners[rows], comparisons.losers[rows], items=np.arange(comparisons.n_items)
+        )
+        fit = clone(model).fit(again)
+        scores = fit.scores_[:, plurank.align(fit.rankings_, model.rankings_)]
+        drawn.append(scores - scores.mean(axis=0))
+    return float(model.score_errors_.mean() / np.std(drawn, axis=0, ddof=1).mean())
+
+
+def measure(mixing: str, setting: tuple[int, int, int, int, float], priors: str, n_fits: int) -> dict[str, object]:
+    known = {"concentration": setting[4], "spread": SPREAD} if priors == "given" else {}
+    results, ratio = [], float("nan")
+    for seed in range(n_fits):
+        comparisons, scores, weights = draw(setting, mixing, seed)
+        model = plurank.MixedRanking(setting[2], mixing=mixing, random_state=seed, **known).fit(comparisons)
+        results.append(cover(model, scores, weights))
+        if seed == 0 and priors == "given":
+            ratio = against_bootstrap(model, comparisons)
+    places, own = np.mean(results, axis=0)
+    names = ("n_users", "n_items", "n_rankings", "comparisons_per_user", "concentration")
+    row = {
+        "mixing": mixing, **dict(zip(names, setting, strict=True)), "priors": priors, "fits": n_fits,
+        "places_covered": round(float(places), 4), "weights_covered": round(float(own), 4),
+        "bootstrap": round(ratio, 3),
+    }  # fmt: skip
+    print(row, flush=True)
+    return row
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fits", type=int, default=10)
     n_fits = parser.parse_args().fits
-    rows = []
-    for mixing in ("probability", "utility"):
-        for setting in SETTINGS:
-            for priors in ("given", "chosen"):
-                known = {"concentration": setting[4], "spread": SPREAD} if priors == "given" else {}
-                results = []
-                for seed in range(n_fits):
-                    comparisons, scores, weights = draw(setting, mixing, seed)
-                    model = plurank.MixedRanking(setting[2], mixing=mixing, random_state=seed, **known)
-                    results.append(cover(model.fit(comparisons), scores, weights))
-                places, own = np.mean(results, axis=0)
-                names = ("n_users", "n_items", "n_rankings", "comparisons_per_user", "concentration")
-                rows.append(
-                    {"mixing": mixing, **dict(zip(names, setting, strict=True)), "priors": priors, "fits": n_fits,
-                     "places_covered": round(float(places), 4), "weights_covered": round(float(own), 4)}
-                )  # fmt: skip
-                print(rows[-1], flush=True)
-    write_results("coverage", rows)
+    cases = itertools.product(("probability", "utility"), SETTINGS, ("given", "chosen"))
+    write_results("coverage", [measure(*case, n_fits) for case in cases])
 
 
 if __name__ == "__main__":

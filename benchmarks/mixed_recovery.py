@@ -3,7 +3,8 @@
 Q = 100, N = 300, K = 10, concentration 0.1, the setting of benchmarks.recovery. Mean weights are drawn uniformly from
 the simplex ("drawn"), so that with few people some rankings are followed by nobody (column followers: the sum of the
 rarest ranking's weights) and cannot be known; or they are equal ("equal"). error_followed is the error of the rankings
-that at least one person's worth of weight follows.
+that at least one person's worth of weight follows. told_error is a yardstick: the error from as many comparisons where
+one is told which ranking made each of them.
 
     python -m benchmarks.mixed_recovery
 """
@@ -12,6 +13,7 @@ import statistics
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 import plurank
 from benchmarks.common import write_results
@@ -21,6 +23,23 @@ SEEDS = range(5)
 SIZES = (300, 1000, 5000)
 K = 10
 BOUNDS = {300: 0.015, 1000: 0.004, 5000: 0.0005}
+
+
+def told_error(rankings: NDArray[np.int64], followers: NDArray[np.float64], seed: int) -> float:
+    """Rank the items by strict comparisons of each ranking alone, as many as its followers make: the mean error."""
+    rng = np.random.default_rng(seed)
+    errors = []
+    for ranking, weight in zip(rankings, followers, strict=True):
+        n, n_items = max(round(300 * weight), 1), len(ranking)
+        first = rng.integers(n_items, size=n)
+        second = (first + 1 + rng.integers(n_items - 1, size=n)) % n_items
+        ahead, behind = np.minimum(first, second), np.maximum(first, second)  # places
+        comparisons = plurank.Comparisons.from_arrays(
+            np.zeros(n, dtype=int), ranking[ahead], ranking[behind], items=np.arange(n_items)
+        )
+        model = plurank.MixedRanking(1, concentration=1.0, spread=10.0, random_state=0).fit(comparisons)
+        errors.append(plurank.ranking_error(ranking[None], model.rankings_))
+    return float(np.mean(errors))
 
 
 def measure(popularity: str, n_users: int, seed: int) -> dict[str, object]:
@@ -34,7 +53,8 @@ def measure(popularity: str, n_users: int, seed: int) -> dict[str, object]:
     followers = truth.user_weights.sum(axis=0)
     row = {
         "mean_weights": popularity, "n_users": n_users, "seed": seed, "ranking_error": round(float(errors.mean()), 6),
-        "error_followed": round(float(errors[followers >= 1.0].mean()), 6), "followers": round(followers.min(), 2),
+        "error_followed": round(float(errors[followers >= 1.0].mean()), 6),
+        "told_error": round(told_error(truth.rankings, followers, seed), 6), "followers": round(followers.min(), 2),
         "concentration": round(model.concentration_, 3), "spread": round(model.spread_, 3), "n_iter": model.n_iter_,
         "seconds": round(took, 1),
     }  # fmt: skip
