@@ -33,7 +33,7 @@ def test_every_row_is_the_nearest_mixture_of_the_vertices_scaled_by_its_count(se
         assert share.min() >= 0
         assert share.sum() == pytest.approx(1.0)
         best = ((points[w] - solve(vertices, points[w]) @ vertices) ** 2).sum()
-        assert ((points[w] - share @ vertices) ** 2).sum() <= best + 1e-6
+        assert ((points[w] - share @ vertices) ** 2).sum() <= best + 1e-4
 
 
 @given(seed=st.integers(0, 10_000), n_rankings=st.integers(2, 5))

@@ -27,7 +27,8 @@ def test_comparisons_made_from_rankings_look_so():
 
 
 def test_half_a_win_each_way_is_a_tie_of_ratings():
-    rows = [("u", "a", "b", "left"), ("u", "b", "c", "tie"), ("u", "a", "c", "left")]
+    votes = [("a", "b", "left"), ("b", "c", "tie"), ("a", "c", "left")]
+    rows = [(user, *vote) for user in range(10) for vote in votes]
     frame = pl.DataFrame(rows, schema=["user", "left", "right", "winner"], orient="row")
     assert look_rated(Comparisons.from_frame(frame))
 
@@ -39,10 +40,14 @@ def test_people_who_contradict_themselves_were_asked_pair_by_pair():
 def test_repeated_comparisons_were_asked_pair_by_pair():
     users = np.repeat(np.arange(20), 6)
     assert not look_rated(Comparisons.from_arrays(users, np.full(120, "a"), np.full(120, "b")))
-    once = Comparisons.from_arrays(["u", "u", "u"], ["a", "b", "a"], ["b", "c", "c"])
-    twice = Comparisons.from_arrays(["u", "u", "u"], ["a", "b", "a"], ["b", "c", "c"], [1.0, 1.0, 2.0])
-    assert look_rated(once)
-    assert not look_rated(twice)
+    columns = np.repeat(np.arange(20), 3), ["a", "b", "a"] * 20, ["b", "c", "c"] * 20
+    assert look_rated(Comparisons.from_arrays(*columns))
+    assert not look_rated(Comparisons.from_arrays(*columns, [1.0, 1.0, 2.0] * 20))
+
+
+def test_a_few_people_who_do_not_contradict_themselves_prove_nothing():
+    columns = np.repeat(np.arange(19), 3), ["a", "b", "a"] * 19, ["b", "c", "c"] * 19
+    assert not look_rated(Comparisons.from_arrays(*columns))
 
 
 def test_people_who_could_not_contradict_themselves_say_nothing():

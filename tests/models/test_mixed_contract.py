@@ -21,6 +21,7 @@ BAD_PARAMETERS = [
     *({"start": bad} for bad in ("", "warm", None)),
     *({"concentration": bad} for bad in (0, -1, np.nan, np.inf, "much")),
     *({"spread": bad} for bad in (0, -1, np.nan, "wide")),
+    *({"rated": bad} for bad in (1, "yes")),
     *({"ensemble": bad} for bad in (0, -1, 1.5, None)),
     *({"max_iter": bad} for bad in (0, -1, 2.5, None)),
     *({"tol": bad} for bad in (0, -1e-5, np.nan, None)),

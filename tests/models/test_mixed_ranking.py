@@ -294,3 +294,15 @@ def test_not_converging_is_a_warning_and_the_estimate_stays(kind, truth):
 
 
 # new users
+
+
+def test_comparisons_made_from_ratings_are_noticed_unless_told_otherwise(rng):
+    users, items = np.nonzero(rng.random((40, 10)) < 0.8)
+    ratings = pl.DataFrame({"user": users, "item": items, "rating": rng.integers(1, 6, len(users))})
+    c = Comparisons.from_ratings(ratings)
+    looked, told, denied = (make(rated=rated).fit(c) for rated in (None, True, False))
+    assert (looked.rated_, told.rated_, denied.rated_) == (True, True, False)
+    assert_same_model(looked.set_params(rated=True), told)
+    assert looked.user_evidence_.mean() < 0.7 * denied.user_evidence_.mean()
+    assert looked.score_errors_.mean() > denied.score_errors_.mean()
+    np.testing.assert_allclose(looked.transform(c), looked.user_weights_, atol=1e-4)

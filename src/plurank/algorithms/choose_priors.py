@@ -71,7 +71,7 @@ def choose_priors(
         return priors
     splits = [_warm(split, priors, mixing) for split in splits]
     best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
-    gains: dict[tuple[float, float], float] = {}  # of what was tried and not taken, by concentration and spread
+    gains: dict[tuple[float, ...], float] = {}  # of neighbours that were tried
     for move in moves * MAX_ROUNDS:
         start = priors
         for sign in (1.0, -1.0):
@@ -81,9 +81,9 @@ def choose_priors(
                 n_tried += 1
                 gain, error = _gain(logs - best, splits)
                 if gain <= max(LEAST_GAIN, error):
-                    gains[moved.concentration, moved.spread] = gain
+                    gains[_place(moved)] = gain
                     break
-                priors, best, gains = moved, logs, {}
+                priors, best, gains = moved, logs, {_place(priors): -gain}
             if priors is not start:
                 break
         n_idle = n_idle + 1 if priors is start else 1
@@ -142,12 +142,17 @@ def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:
     return np.concatenate(logs)
 
 
-def _between(priors: Priors, gains: dict[tuple[float, float], float]) -> Priors:
+def _place(priors: Priors) -> tuple[float, ...]:
+    """Where priors are among all that can be tried, in steps."""
+    return tuple(round(float(np.log(getattr(priors, name)) / np.log(STEP)), 3) for name in RANGES)
+
+
+def _between(priors: Priors, gains: dict[tuple[float, ...], float]) -> Priors:
     """Move each prior to the top of the parabola through its value and its neighbours', where all were tried."""
     moved = priors
     for name in RANGES:
         near = (_move(priors, {name: 1.0}, sign) for sign in (-1.0, 1.0))
-        below, above = (None if p is None else gains.get((p.concentration, p.spread)) for p in near)
+        below, above = (None if p is None else gains.get(_place(p)) for p in near)
         if below is not None and above is not None and below + above < 0.0:
             move = float(np.clip((below - above) / (2.0 * (below + above)), -0.5, 0.5))
             moved = _move(moved, {name: move}, 1.0) or moved

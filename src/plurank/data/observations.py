@@ -13,6 +13,7 @@ from plurank import kernels
 from plurank.data.comparisons import Comparisons
 
 FEW = 0.01  # of the users, or of the comparisons, may be exceptions
+CHANCES = 20  # comparisons that could have contradicted others are the least to go by
 
 
 def look_rated(comparisons: Comparisons) -> bool:
@@ -21,13 +22,17 @@ def look_rated(comparisons: Comparisons) -> bool:
     Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated.
     """
     c = comparisons
-    telling = np.diff(c.offsets) >= count_items(c)
-    if not telling.any() or (c.weights is not None and c.weights.max() > 1.0):
+    beyond = np.diff(c.offsets) - count_items(c) + 1  # a tree of comparisons cannot contradict itself
+    telling = beyond > 0
+    if beyond[telling].sum() < CHANCES:
         return False
     consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
     if (~consistent[telling]).mean() > FEW:
         return False
-    return bool(kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items) <= FEW * len(c))
+    n_repeated = kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items)
+    if c.weights is not None:
+        n_repeated += np.maximum(c.weights - 1.0, 0.0).sum()
+    return bool(n_repeated <= FEW * len(c))
 
 
 def weigh_observations(comparisons: Comparisons, rated: bool) -> Comparisons:
@@ -36,8 +41,10 @@ def weigh_observations(comparisons: Comparisons, rated: bool) -> Comparisons:
         return comparisons
     c = comparisons
     weights = np.ones(len(c)) if c.weights is None else c.weights
-    totals = np.add.reduceat(weights, c.offsets[:-1])
-    shares = np.minimum(1.0, (count_items(c) - 1) / totals)
+    totals = np.bincount(c.user_of_each(), weights, c.n_users)
+    shares = np.minimum(1.0, (count_items(c) - 1) / np.maximum(totals, 1e-300))
+    if (shares == 1.0).all():
+        return c
     return replace(c, weights=weights * np.repeat(shares, np.diff(c.offsets)))
 
 

@@ -15,6 +15,7 @@ from plurank.wording import count
 
 Marks = NDArray[np.bool_]
 ENOUGH, ENOUGH_PER_SCORE = 400_000, 100  # comparisons to start from
+ENOUGH_USERS = 100  # for each ranking
 
 
 def split(
@@ -55,20 +56,22 @@ def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generato
     return ~(first | second), first & second
 
 
-def some_users(comparisons: Comparisons, enough: int, rng: np.random.Generator) -> Comparisons:
-    """Draw users until there are enough comparisons; all of them where there are no more."""
-    if len(comparisons) <= enough:
+def some_users(comparisons: Comparisons, enough: int, rng: np.random.Generator, least_users: int = 1) -> Comparisons:
+    """Draw users until they and their comparisons are enough; all of them where there are no more."""
+    if len(comparisons) <= enough or comparisons.n_users <= least_users:
         return comparisons
     sizes = np.diff(comparisons.offsets)
     order = rng.permutation(comparisons.n_users)
+    n_users = max(1 + int(np.searchsorted(np.cumsum(sizes[order]), enough)), least_users)
     chosen = np.zeros(comparisons.n_users, dtype=bool)
-    chosen[order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), enough))]] = True
+    chosen[order[:n_users]] = True
     return comparisons.select(np.repeat(chosen, sizes))
 
 
 def sample_for_scores(comparisons: Comparisons, n_rankings: int, rng: np.random.Generator) -> Comparisons:
     """Draw users whose comparisons are enough to tell good scores of K rankings from bad ones."""
-    return some_users(comparisons, max(ENOUGH, ENOUGH_PER_SCORE * comparisons.n_items * n_rankings), rng)
+    enough = max(ENOUGH, ENOUGH_PER_SCORE * comparisons.n_items * n_rankings)
+    return some_users(comparisons, enough, rng, ENOUGH_USERS * n_rankings)
 
 
 def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:

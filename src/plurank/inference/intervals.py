@@ -1,6 +1,6 @@
 """How sure the model is: intervals for places and for user weights.
 
-Ours. Scores are about Gaussian around their most probable values, with the curvature of the posterior as precision;
+Ours. Scores are about Gaussian around their most probable values, with the information about them as precision;
 a user's weights are about Dirichlet, with the evidence behind them as concentration.
 """
 

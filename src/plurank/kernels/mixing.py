@@ -248,9 +248,9 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
             values[b] += _weigh_and_integrate(
                 p, n, counts, own, theta, n_rounds, q, factor, scaled, bend, covariance, vectors
             )
-            evidence[u] = evidence_of(theta, covariance)
             _mean_pulls(p, n, counts, own, theta, q, factor, covariance, pulls, vectors[0], vectors[1])
             mean_weights(theta, vectors[1], means[u])
+            evidence[u] = evidence_of(means[u], covariance)
             _masses(p, n, counts, theta, q)
             for e in range(n):
                 i, j = winners[first + e], losers[first + e]

@@ -114,12 +114,13 @@ def probability_pass(
         evaluate = _curve_of_mixture(p.T, counts, own)
         theta, value = _climb(evaluate, start[u], n_rounds)
         volume, covariance = _integrate(theta, evaluate(theta)[2])
-        thetas[u], evidence[u] = theta, _evidence(theta, covariance)
+        thetas[u] = theta
         total += value + volume
         q, turned = (p @ theta)[:, None], p @ covariance
         square = (turned * p).sum(axis=1, keepdims=True)
         shift = _shift_of_mean(theta, own, covariance, ((counts[:, None] * square / q**3) * p).sum(axis=0))
         means[u] = _mean_weights(theta, shift)
+        evidence[u] = _evidence(means[u], covariance)
         mean = theta / q - turned / q**2 + square * theta / q**3 + shift / q - (p @ shift)[:, None] * theta / q**2
         pull = counts[:, None] * mean * p * (1.0 - p)
         share = theta * p / q
@@ -196,13 +197,14 @@ def utility_pass(
         evaluate = _curve_of_utilities(apart, counts, own)
         theta, value = _climb(evaluate, start[u], n_rounds)
         volume, covariance = _integrate(theta, evaluate(theta)[2])
-        thetas[u], evidence[u] = theta, _evidence(theta, covariance)
+        thetas[u] = theta
         total += value + volume
         p, turned = _sigmoid(apart @ theta), apart @ covariance
         miss, bend = counts * (1.0 - p), counts * p * (1.0 - p)
         less = bend * (0.5 - p) * (turned * apart).sum(axis=1)
         shift = _shift_of_mean(theta, own, covariance, -less @ apart)
         means[u] = _mean_weights(theta, shift)
+        evidence[u] = _evidence(means[u], covariance)
         mean = miss - less - bend * (apart @ shift)
         pull = np.outer(mean, theta) + np.outer(miss, shift) - bend[:, None] * turned
         mass = np.outer(bend, theta**2 + np.diagonal(covariance))

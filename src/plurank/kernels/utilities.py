@@ -223,10 +223,10 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
             pull, chance = pulls[kept], chances[kept]
             _bend_of(x, n_own, ahead, behind, counts, n, chance, theta, own, mass, bent, bend)
             values[b] += best + integrate_weights(theta, bend, covariance, ones)
-            evidence[u] = evidence_of(theta, covariance)
             shift = step
             _mean_pulls(x, n_own, ahead, behind, counts, n, chance, own, theta, covariance, turned, rest, slope, shift)
             mean_weights(theta, shift, means[u])
+            evidence[u] = evidence_of(means[u], covariance)
             _turn(bent, n_own, covariance, turned)
             for a in range(n_own):
                 i = items[a]

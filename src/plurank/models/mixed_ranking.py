@@ -61,16 +61,16 @@ class MixedRanking(ScoredRankings):
     with a dispersion) or ``strict`` (an order with a flip probability); ``mixing``: ``probability`` (each comparison is
     made by one of the rankings, as in the paper) or ``utility`` (each person blends the scores into one taste;
     bradley-terry only); ``start``: ``best`` of ``items``, ``pairs`` and ``random``, or one of these; ``concentration``
-    of the weights and ``spread`` of the scores, None to choose them on held-out comparisons; ``ensemble``, the number
-    of fits that predictions average over; ``max_iter`` passes and ``tol``, the gain of the log posterior per
+    of the weights and ``spread`` of the scores, None to choose them on held-out comparisons; ``rated``, whether the
+    comparisons are made from ratings or rankings, so that those of n items count as n - 1, None to look; ``ensemble``,
+    the number of fits that predictions average over; ``max_iter`` passes and ``tol``, the gain of the log posterior per
     comparison that counts as none; ``random_state``.
 
     After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
     (``items_[rankings_]`` are the labels); ``scores_`` (Q, K), log odds, or minus the places of an order, with standard
     errors ``score_errors_`` and their mean correlations between rankings ``score_correlations_`` (K, K);
     ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
-    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, whether the comparisons seem
-    made from ratings or rankings, so that those of n items count as n - 1; ``dispersion_`` (K,) or
+    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``; ``dispersion_`` (K,) or
     ``flip_probability_``; ``items_``, ``users_``; ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
     """
 
@@ -89,6 +89,7 @@ class MixedRanking(ScoredRankings):
         start: Start = "best",
         concentration: float | None = None,
         spread: float | None = None,
+        rated: bool | None = None,
         ensemble: int = 1,
         max_iter: int = 200,
         tol: float = 3e-5,
@@ -100,6 +101,7 @@ class MixedRanking(ScoredRankings):
         self.start = start
         self.concentration = concentration
         self.spread = spread
+        self.rated = rated
         self.ensemble = ensemble
         self.max_iter = max_iter
         self.tol = tol
@@ -118,7 +120,7 @@ class MixedRanking(ScoredRankings):
         children = spawn(as_generator(self.random_state), 2 + self.ensemble)
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with threadpool_limits(1, "blas"):
-            self.rated_ = look_rated(comparisons)
+            self.rated_ = look_rated(comparisons) if self.rated is None else self.rated
             priors = self._choose_priors(comparisons, children[0], on_progress)
             comparisons = weigh_observations(comparisons, self.rated_)
             fitted, priors = self._fit_scores(comparisons, priors, self.start, children[1], on_progress)
@@ -142,6 +144,8 @@ class MixedRanking(ScoredRankings):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
         check_positive("tol", self.tol)
+        if not (self.rated is None or isinstance(self.rated, bool)):
+            raise ParameterError(f"rated must be True, False or None, got {self.rated!r}.")
         if self.component != "bradley-terry" and (self.mixing == "utility" or self.ensemble > 1):
             raise ParameterError(
                 f"component {self.component!r} has no scores to blend or to average; expected mixing='probability' and "
@@ -242,10 +246,11 @@ class MixedRanking(ScoredRankings):
         self.member_weights_ = np.empty((len(children), comparisons.n_users, n_rankings))
         for member, rng in enumerate(children):
             fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
-            fitted, _ = self._fit_scores(comparisons, fresh, "random", rng, on_progress)
+            fitted, own = self._fit_scores(comparisons, fresh, "random", rng, on_progress)
             order = align(fitted.component.rankings, self.rankings_)
             self.member_scores_[member] = fitted.component.scores[:, order]
-            self.member_weights_[member] = (fitted.weights / fitted.weights.sum(axis=1, keepdims=True))[:, order]
+            seen = fitted.component.weigh(comparisons, fitted.weights, own.counts, WEIGHING_ROUNDS)
+            self.member_weights_[member] = seen.means[:, order]
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
         """Go on with more comparisons, of users and items old and new, without the ones seen before.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.algorithms.refine_by_likelihood import refine_scores
+from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
 from plurank.components.bradley_terry import BradleyTerry, ScorePrior
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up, object_array
@@ -22,8 +22,8 @@ WEIGHING_ROUNDS = 10  # Newton steps, from weights that are nearly right
 def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress) -> None:
     """Refine scores and the weights of the users at hand, with the earlier posterior as the prior.
 
-    Earlier comparisons count as a Gaussian around the scores, with their curvature as precision, and as a Dirichlet
-    around each known user's weights, with their evidence as concentration.
+    Earlier comparisons count as a Gaussian around the scores, with their standard errors, and as a Dirichlet around
+    each known user's weights, with their evidence as concentration.
     """
     items, item_codes = _join_labels(model.items_, new.items, "item")
     users, user_codes = _join_labels(model.users_, new.users, "user")
@@ -36,10 +36,10 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
         ]
     )[user_codes]
     vague = Priors(model.mean_weights_, model.concentration_, model.spread_).scores
-    precision = 1.0 / model.score_errors_**2 - vague.evaluate(model.scores_)[2]
+    precision = 1.0 / model.score_errors_**2 - 1.0 / (vague.own**2 + vague.shared**2)  # beyond what the prior says
     precision = np.pad(np.maximum(precision, 0.0), ((0, n_new_items), (0, 0)))
 
-    def refine(scores: Floats, weights: Floats) -> tuple[Floats, Floats, tuple[Floats, Floats], Floats]:
+    def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], ScorePrior, Floats]:
         known = np.pad(scores, ((0, n_new_items), (0, 0)))
         prior = ScorePrior(vague.own, vague.shared, (known, precision))
         start = np.vstack([weights, np.tile(mean_of(weights), (n_new_users, 1))])
@@ -47,23 +47,26 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
             c, BradleyTerry(known, model.mixing), start[user_codes], counts, prior,
             max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
         )  # fmt: skip
-        seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, informed=True)
-        start[user_codes] = seen.means
-        model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
-        model.log_posterior_ = np.array(fitted.history)
-        return fitted.component.scores, start, prior.errors(seen.information), seen.evidence
+        start[user_codes] = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS).means
+        return fitted, prior, start
 
-    members = [refine(*member)[:2] for member in zip(model.member_scores_, model.member_weights_, strict=True)]
-    scores, weights, errors, evidence = refine(model.scores_, model.user_weights_)
+    members = [refine(*member) for member in zip(model.member_scores_, model.member_weights_, strict=True)]
+    fitted, prior, weights = refine(model.scores_, model.user_weights_)
+    seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, informed=True)
+    scores, evidence = fitted.component.scores, seen.evidence
+    model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
+    model.log_posterior_ = np.array(fitted.history)
     model.items_, model.users_ = items, users
     model.scores_, model.user_weights_ = scores, weights
-    model.score_errors_, model.score_correlations_ = errors
+    model.score_errors_, model.score_correlations_ = prior.errors(seen.information)
     model.user_evidence_ = np.pad(model.user_evidence_, (0, n_new_users))
     model.user_evidence_[user_codes] = evidence
     model.rankings_, model.mean_weights_ = BradleyTerry(scores).rankings, mean_of(weights)
     n_rankings = scores.shape[1]
-    model.member_scores_ = np.array([s for s, _ in members]).reshape(-1, len(items), n_rankings)
-    model.member_weights_ = np.array([w for _, w in members]).reshape(-1, len(users), n_rankings)
+    model.member_scores_ = np.array([member.component.scores for member, _, _ in members]).reshape(
+        -1, len(items), n_rankings
+    )
+    model.member_weights_ = np.array([own for _, _, own in members]).reshape(-1, len(users), n_rankings)
 
 
 def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, NDArray[np.int32]]:
