@@ -2,7 +2,7 @@
 
 Ours: the paper stops at the rankings that Algorithm 4 rounds to. One pass over the comparisons weighs every user anew,
 given the rankings, and collects what all users say about the rankings. Scores take a quasi-Newton step on the posterior
-with the weights profiled out; orders take an exact EM step. A step is kept only where the posterior grows, so it never
+with the weights integrated out; orders take an EM step. A step is kept only where the posterior grows, so it never
 falls.
 """
 

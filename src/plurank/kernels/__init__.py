@@ -39,14 +39,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
     )
 else:
     from plurank.kernels.grouping import encode_keys, find_consistent, find_duplicates, group, group_pairs, index_pairs
-    from plurank.kernels.mixing import (
-        mean_wins,
-        mix_places,
-        mix_probabilities,
-        mix_utilities,
-        places_pass,
-        probability_pass,
-    )
+    from plurank.kernels.mixing import places_pass, probability_pass
     from plurank.kernels.moments import (
         arrange_halves,
         choose_half,
@@ -56,6 +49,7 @@ else:
         sum_gathered,
     )
     from plurank.kernels.orders import expected_wins, improve_orders, place_errors
+    from plurank.kernels.predictions import mean_wins, mix_places, mix_probabilities, mix_utilities
     from plurank.kernels.ratings import decided_pairs, expand_pairs, sample_pairs
     from plurank.kernels.regression import regress_on_simplex
     from plurank.kernels.simulation import decide_comparisons
