@@ -125,8 +125,10 @@ def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> Refinem
 
 
 def _warm(split: Split, priors: Priors, mixing: Mixing) -> Split:
-    """Start from a fit with the given priors."""
+    """Start from a fit with the given priors, unless its rankings are alike: with other priors they would stay so."""
     fit = _fit(split, priors, mixing, FIRST_PASSES)
+    if fit.component.are_alike:
+        return split
     return replace(split, scores=fit.component.scores, weights=fit.weights)
 
 

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Start = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
 FEW_ITEMS = 200  # up to here novel pairs are tried too
-TRIAL_PASSES, TRIAL_TOL = 20, 1e-5
+TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
 SPREAD = 2.0  # of the scores that places are turned into
 CHANCE_SPREAD = 0.5
 
@@ -55,10 +55,24 @@ def start_rankings(
             if how != "best":
                 raise
             continue
-        point = BradleyTerry(scores, mixing)
-        given = (comparisons, point, weights, priors.counts, priors.scores)
-        tried.append(refine_scores(*given, max_iter=TRIAL_PASSES, tol=0.0))
+        tried.append(_refine(comparisons, BradleyTerry(scores, mixing), weights, priors, TRIAL_PASSES))
+    if n_rankings > 1 and any(trial.component.are_alike for trial in tried):
+        # one ranking for all is found quickly: others get the time to show whether they are better
+        tried = [
+            trial
+            if trial.component.are_alike
+            else _refine(comparisons, trial.component, trial.weights, priors, LONG_TRIAL_PASSES)
+            for trial in tried
+        ]
     return max(tried, key=lambda trial: trial.history[-1])
+
+
+def _refine(
+    comparisons: Comparisons, component: BradleyTerry, weights: Floats, priors: Priors, n_passes: int
+) -> Refinement[BradleyTerry]:
+    return refine_scores(
+        comparisons, component, weights, priors.counts, priors.scores, max_iter=n_passes, tol=TRIAL_TOL
+    )
 
 
 def from_items(comparisons: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Point:

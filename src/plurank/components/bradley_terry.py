@@ -18,6 +18,7 @@ from plurank.data.comparisons import Comparisons
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Mixing = Literal["probability", "utility"]
+ALIKE = 0.2  # the spread of rankings' own scores, as a share of the spread of all
 MANY_OPPONENTS = 2048  # an item meets no more when it is scored
 
 
@@ -46,6 +47,12 @@ class BradleyTerry:
     def rankings(self) -> NDArray[np.int64]:
         """Items by score, (K, Q), best first."""
         return np.argsort(-self.scores.T, axis=1, kind="stable")
+
+    @property
+    def are_alike(self) -> bool:
+        """Whether the rankings are nearly one and the same."""
+        own = self.scores - self.scores.mean(axis=1, keepdims=True)
+        return bool(own.std() < ALIKE * self.scores.std())
 
     def weigh(
         self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int, *, informed: bool = False
