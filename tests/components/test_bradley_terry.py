@@ -76,3 +76,10 @@ def test_blended_predictions_are_averaged_over_what_the_weights_may_be(rng):
 def test_rankings_put_the_highest_score_first():
     scores = np.array([[0.1, 3.0], [0.5, -1.0], [-0.2, 0.0]])
     assert BradleyTerry(scores).rankings.tolist() == [[1, 0, 2], [0, 2, 1]]
+
+
+def test_rankings_are_alike_where_their_own_scores_spread_little(rng):
+    shared, own = rng.standard_normal((20, 1)), rng.standard_normal((20, 3))
+    assert BradleyTerry(shared + 0.05 * own).are_alike
+    assert not BradleyTerry(shared + own).are_alike
+    assert not BradleyTerry(shared).are_alike  # one ranking has no other to be like

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank import Comparisons, DataError, ParameterError
+from plurank import Comparisons, DataError, ParameterError, simulate
 from plurank.data.blocks import cut_users
-from plurank.data.splitting import split_safely
+from plurank.data.splitting import some_users, split_safely
 from plurank.rng import uniforms_of
 from tests.oracles.small_data import build, draw_comparisons
 
@@ -114,3 +114,11 @@ def test_blocks_have_about_as_many_comparisons_each_and_are_fewer_where_they_are
     assert len(sizes) == 64
     assert sizes.max() - sizes.min() <= 50
     assert len(cut_users(offsets, 10**9)) == 5
+
+
+def test_a_sample_has_enough_comparisons_and_enough_users(rng):
+    c = simulate(200, 6, 2, 10, random_state=0).comparisons
+    assert some_users(c, 2000, rng) is c
+    assert some_users(c, 95, rng).n_users == 10
+    assert some_users(c, 95, rng, least_users=40).n_users == 40
+    assert some_users(c, 95, rng, least_users=200) is c

@@ -27,3 +27,8 @@ def model(kind, models):
 
 
 # what fit found
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.plurank"

@@ -56,7 +56,7 @@ def start_rankings(
                 raise
             continue
         tried.append(_refine(comparisons, BradleyTerry(scores, mixing), weights, priors, TRIAL_PASSES))
-    if n_rankings > 1 and any(trial.component.are_alike for trial in tried):
+    if any(trial.component.are_alike for trial in tried):
         # one ranking for all is found quickly: others get the time to show whether they are better
         tried = [
             trial

@@ -50,9 +50,9 @@ class BradleyTerry:
 
     @property
     def are_alike(self) -> bool:
-        """Whether the rankings are nearly one and the same."""
+        """Whether several rankings are nearly one and the same."""
         own = self.scores - self.scores.mean(axis=1, keepdims=True)
-        return bool(own.std() < ALIKE * self.scores.std())
+        return self.scores.shape[1] > 1 and bool(own.std() < ALIKE * self.scores.std())
 
     def weigh(
         self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int, *, informed: bool = False

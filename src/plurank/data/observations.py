@@ -22,9 +22,9 @@ def look_rated(comparisons: Comparisons) -> bool:
     Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated.
     """
     c = comparisons
-    beyond = np.diff(c.offsets) - count_items(c) + 1  # a tree of comparisons cannot contradict itself
-    telling = beyond > 0
-    if beyond[telling].sum() < CHANCES:
+    chances = count_chances(c)
+    telling = chances > 0
+    if chances.sum() < CHANCES:
         return False
     consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
     if (~consistent[telling]).mean() > FEW:
@@ -46,6 +46,11 @@ def weigh_observations(comparisons: Comparisons, rated: bool) -> Comparisons:
     if (shares == 1.0).all():
         return c
     return replace(c, weights=weights * np.repeat(shares, np.diff(c.offsets)))
+
+
+def count_chances(comparisons: Comparisons) -> NDArray[np.int64]:
+    """Give how many comparisons of each user others can imply or contradict, (M,): those beyond a tree of the items."""
+    return np.maximum(np.diff(comparisons.offsets) - count_items(comparisons) + 1, 0)
 
 
 def count_items(comparisons: Comparisons) -> NDArray[np.int64]:

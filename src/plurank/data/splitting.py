@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.checks import check_choice, is_number
 from plurank.data.comparisons import Comparisons
-from plurank.data.observations import count_items
+from plurank.data.observations import count_chances
 from plurank.exceptions import DataError, ParameterError
 from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.wording import count
@@ -83,7 +83,7 @@ def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generato
     """
     c = comparisons
     consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
-    each = np.repeat(consistent & (np.diff(c.offsets) >= count_items(c)), np.diff(c.offsets))
+    each = np.repeat(consistent & (count_chances(c) > 0), np.diff(c.offsets))
     by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
     kept, held_out = np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
     users = c.user_of_each()

@@ -125,19 +125,23 @@ def probability_pass(
         pull = counts[:, None] * mean * p * (1.0 - p)
         share = theta * p / q
         mass = counts[:, None] * share * (1.0 - p) * p
-        np.add.at(slopes, first, pull)
-        np.subtract.at(slopes, second, pull)
-        np.add.at(bends, first, mass)
-        np.add.at(bends, second, mass)
-        if informed:
-            _add_products(products, first, second, pull, counts)
+        _add_by_item((slopes, bends, products), first, second, pull, mass, counts)
     return thetas, total, slopes, bends, means, evidence, products
 
 
-def _add_products(products: Floats, first: Codes, second: Codes, pulls: Floats, counts: Floats) -> None:
-    each = pulls[:, :, None] * pulls[:, None, :] / counts[:, None, None]
-    np.add.at(products, first, each)
-    np.add.at(products, second, each)
+def _add_by_item(
+    sums: tuple[Floats, Floats, Floats], first: Codes, second: Codes, pull: Floats, mass: Floats, counts: Floats
+) -> None:
+    """Add slopes (n, K) and curvatures (n, K) of comparisons to their items, and products of slopes if asked for."""
+    slopes, bends, products = sums
+    np.add.at(slopes, first, pull)
+    np.subtract.at(slopes, second, pull)
+    np.add.at(bends, first, mass)
+    np.add.at(bends, second, mass)
+    if products.size:
+        each = pull[:, :, None] * pull[:, None, :] / counts[:, None, None]
+        np.add.at(products, first, each)
+        np.add.at(products, second, each)
 
 
 def places_pass(
@@ -208,12 +212,7 @@ def utility_pass(
         mean = miss - less - bend * (apart @ shift)
         pull = np.outer(mean, theta) + np.outer(miss, shift) - bend[:, None] * turned
         mass = np.outer(bend, theta**2 + np.diagonal(covariance))
-        np.add.at(slopes, first, pull)
-        np.subtract.at(slopes, second, pull)
-        np.add.at(bends, first, mass)
-        np.add.at(bends, second, mass)
-        if informed:
-            _add_products(products, first, second, pull, counts)
+        _add_by_item((slopes, bends, products), first, second, pull, mass, counts)
     return thetas, total, slopes, bends, means, evidence, products
 
 

@@ -1,12 +1,13 @@
 """More comparisons for a fitted MixedRanking, without the ones it has seen."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
-from plurank.components.bradley_terry import BradleyTerry, ScorePrior
+from plurank.components.bradley_terry import BradleyTerry, ScorePass
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up, object_array
 from plurank.inference.priors import Priors, mean_of
@@ -39,28 +40,28 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     precision = 1.0 / model.score_errors_**2 - 1.0 / (vague.own**2 + vague.shared**2)  # beyond what the prior says
     precision = np.pad(np.maximum(precision, 0.0), ((0, n_new_items), (0, 0)))
 
-    def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], ScorePrior, Floats]:
+    def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], ScorePass, Floats]:
         known = np.pad(scores, ((0, n_new_items), (0, 0)))
-        prior = ScorePrior(vague.own, vague.shared, (known, precision))
+        prior = replace(vague, known=(known, precision))
         start = np.vstack([weights, np.tile(mean_of(weights), (n_new_users, 1))])
         fitted = refine_scores(
             c, BradleyTerry(known, model.mixing), start[user_codes], counts, prior,
             max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
         )  # fmt: skip
-        start[user_codes] = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS).means
-        return fitted, prior, start
+        seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, informed=True)
+        start[user_codes] = seen.means
+        return fitted, seen, start
 
     members = [refine(*member) for member in zip(model.member_scores_, model.member_weights_, strict=True)]
-    fitted, prior, weights = refine(model.scores_, model.user_weights_)
-    seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, informed=True)
-    scores, evidence = fitted.component.scores, seen.evidence
+    fitted, seen, weights = refine(model.scores_, model.user_weights_)
+    scores = fitted.component.scores
     model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
     model.log_posterior_ = np.array(fitted.history)
     model.items_, model.users_ = items, users
     model.scores_, model.user_weights_ = scores, weights
-    model.score_errors_, model.score_correlations_ = prior.errors(seen.information)
+    model.score_errors_, model.score_correlations_ = replace(vague, known=(scores, precision)).errors(seen.information)
     model.user_evidence_ = np.pad(model.user_evidence_, (0, n_new_users))
-    model.user_evidence_[user_codes] = evidence
+    model.user_evidence_[user_codes] = seen.evidence
     model.rankings_, model.mean_weights_ = BradleyTerry(scores).rankings, mean_of(weights)
     n_rankings = scores.shape[1]
     model.member_scores_ = np.array([member.component.scores for member, _, _ in members]).reshape(
