@@ -11,7 +11,7 @@ import plurank
 from benchmarks.common import write_results
 from plurank.components.mallows import law_of
 
-N_USERS, N_ITEMS, N_RANKINGS, PER_USER, CONCENTRATION = 300, 40, 3, 100, 0.5
+N_USERS, N_ITEMS, N_RANKINGS, PER_USER, CONCENTRATION = 1_500, 40, 3, 100, 0.5
 DISPERSION, FLIP, SPREAD = 0.85, 0.05, 1.5
 SEEDS = range(3)
 LEVEL = 0.0005  # Bradley-Terry scores can follow a Mallows law closely: differences below this are none
