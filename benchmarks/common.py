@@ -23,8 +23,8 @@ def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None =
 
     With ``replacing``, the name of a column, earlier rows stay unless new ones have the same value there.
     """
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
     rows = [{**row, **machine()} for row in rows]
     if replacing is not None and path.exists():
         new = {str(row[replacing]) for row in rows}

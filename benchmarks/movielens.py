@@ -48,19 +48,25 @@ BOUNDS = {
 }
 
 
-def read(folder: Path) -> tuple[dict[str, plurank.Comparisons], plurank.Comparisons]:
-    """Give training comparisons by name, and the test comparisons."""
+def read_ratings(folder: Path) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+    """Give training ratings of the most rated movies and of all, and the probe's of the most rated."""
     train, probe = (pl.read_csv(folder / f"{name}.csv.gz") for name in ("train", "probe"))
     counts = pl.concat([train, probe]).group_by("item").len().sort(["len", "item"], descending=[True, False])
     top = counts.head(TOP)["item"].implode()
     top_train, top_probe = (ratings.filter(pl.col("item").is_in(top)) for ratings in (train, probe))
-    trains = {
-        "top 100": plurank.Comparisons.from_ratings(top_train),
-        "all movies": plurank.Comparisons.from_ratings(
-            train, pairs="partial", pairs_per_rating=PAIRS_PER_RATING, random_state=0
-        ),
-    }
-    return trains, plurank.Comparisons.from_ratings(top_probe)
+    return {"top 100": top_train, "all movies": train}, top_probe
+
+
+def compare(name: str, ratings: pl.DataFrame) -> plurank.Comparisons:
+    """Compare all pairs of the most rated movies; of all movies, some for every rating."""
+    pairs = "full" if name == "top 100" else "partial"
+    return plurank.Comparisons.from_ratings(ratings, pairs, pairs_per_rating=PAIRS_PER_RATING, random_state=0)
+
+
+def read(folder: Path) -> tuple[dict[str, plurank.Comparisons], plurank.Comparisons]:
+    """Give training comparisons by name, and the test comparisons."""
+    ratings, probe = read_ratings(folder)
+    return {name: compare(name, train) for name, train in ratings.items()}, plurank.Comparisons.from_ratings(probe)
 
 
 def main() -> None:

@@ -5,6 +5,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from plurank.baselines.clustered_ranking import ClusteredRanking
+    from plurank.baselines.fjs import FJS
+    from plurank.baselines.pair_topics import PairTopics
+    from plurank.baselines.single_ranking import SingleRanking
     from plurank.data.comparisons import Comparisons
     from plurank.data.diagnostics import DataReport
     from plurank.data.formats import read_rankings, read_ratings
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
     from plurank.evaluation.alignment import align, kendall_tau
     from plurank.evaluation.prediction import accuracy, log_likelihood
     from plurank.evaluation.ranking_error import ranking_error
+    from plurank.evaluation.sample_bound import SampleBound, sample_bound
     from plurank.exceptions import (
         ConvergenceWarning,
         DataError,
@@ -23,21 +28,28 @@ if TYPE_CHECKING:
     )
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
+    from plurank.models.rating_predictor import RatingPredictor
     from plurank.models.selection import Selection, select_rankings
     from plurank.models.topic_ranking import TopicRanking
 
 # imported on first use, so that `import plurank` is quick
 _HOMES = {
+    "ClusteredRanking": "baselines.clustered_ranking",
     "Comparisons": "data.comparisons",
     "ConvergenceWarning": "exceptions",
     "DataError": "exceptions",
     "DataReport": "data.diagnostics",
+    "FJS": "baselines.fjs",
     "MixedRanking": "models.mixed_ranking",
     "NotIdentifiableError": "exceptions",
+    "PairTopics": "baselines.pair_topics",
     "ParameterError": "exceptions",
     "PlurankError": "exceptions",
+    "RatingPredictor": "models.rating_predictor",
+    "SampleBound": "evaluation.sample_bound",
     "Selection": "models.selection",
     "Simulation": "data.synthetic",
+    "SingleRanking": "baselines.single_ranking",
     "SkippedWarning": "exceptions",
     "TopicRanking": "models.topic_ranking",
     "accuracy": "evaluation.prediction",
@@ -51,22 +63,29 @@ _HOMES = {
     "read_comparisons": "data.readers",
     "read_rankings": "data.formats",
     "read_ratings": "data.formats",
+    "sample_bound": "evaluation.sample_bound",
     "select_rankings": "models.selection",
     "simulate": "data.synthetic",
 }
 
 __version__ = version("plurank")
 __all__ = [
+    "FJS",
+    "ClusteredRanking",
     "Comparisons",
     "ConvergenceWarning",
     "DataError",
     "DataReport",
     "MixedRanking",
     "NotIdentifiableError",
+    "PairTopics",
     "ParameterError",
     "PlurankError",
+    "RatingPredictor",
+    "SampleBound",
     "Selection",
     "Simulation",
+    "SingleRanking",
     "SkippedWarning",
     "TopicRanking",
     "accuracy",
@@ -80,6 +99,7 @@ __all__ = [
     "read_comparisons",
     "read_rankings",
     "read_ratings",
+    "sample_bound",
     "select_rankings",
     "simulate",
 ]

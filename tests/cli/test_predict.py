@@ -4,8 +4,11 @@ import csv
 import json
 from io import StringIO
 
+import numpy as np
 import polars as pl
 import pytest
+
+import plurank
 
 PAIRS = ("user,left,right", "7,1,2", "8,3,4", "nobody,5,0")
 
@@ -81,3 +84,23 @@ def test_predict_leaves_no_half_file_when_writing_fails(run, write, model_file, 
     result = run("predict", model_file, write("pairs.csv", *PAIRS), "-o", tmp_path / "out.csv", code=2)
     assert "No space left on device" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["pairs.csv"]
+
+
+def test_predict_gives_ratings_when_it_is_given_ratings(run, write, model_file, easy_model):
+    rows = [(user, item, 1 + (user + item) % 5) for user in range(30) for item in range(6)]
+    ratings = write("ratings.csv", "user,item,stars", *(",".join(map(str, row)) for row in rows))
+    asked = write("asked.csv", "user,item", "7,1", "nobody,nothing")
+    found = json.loads(run("predict", model_file, asked, "--ratings", ratings, "--json").stdout)
+    frame = pl.DataFrame(rows, schema=["user", "item", "rating"], orient="row")
+    expected = plurank.RatingPredictor(easy_model).fit(frame).predict(pl.DataFrame({"user": [7, -1], "item": [1, -1]}))
+    np.testing.assert_allclose([row["rating"] for row in found], expected)
+    assert found[1]["user"] == "nobody"
+
+
+def test_predict_refuses_ratings_and_questions_of_another_form(refuse, write, model_file):
+    ratings = write("ratings.csv", "user,item,rating", "1,2,5", "1,3,4")
+    pairs = write("pairs.csv", *PAIRS)
+    assert "pairs.csv" in refuse("predict", model_file, pairs, "--ratings", ratings)
+    asked = write("asked.csv", "user,item", "1,2")
+    assert "pairs.csv" in refuse("predict", model_file, asked, "--ratings", pairs)
+    assert "asked.csv is also the input" in refuse("predict", model_file, asked, "--ratings", ratings, "-o", asked)

@@ -22,7 +22,7 @@ def every_pair(n_items):
 
 
 def expected_log_likelihood(component, pairs, wins):
-    return float((wins * np.log(component.probabilities_of(pairs))).sum())
+    return float((wins * np.log(component.chances(pairs.winners, pairs.losers))).sum())
 
 
 def mallows_by_enumeration(phi, n_items):
@@ -89,7 +89,7 @@ def test_probabilities_follow_the_law_entry_by_entry(kind, rng):
     theta = rng.dirichlet(np.ones(3), 2)
     rows = np.arange(len(pairs.winners), dtype=np.int32) % 2
     by_ranking, mixed = (
-        component.probabilities_of(pairs),
+        component.chances(pairs.winners, pairs.losers),
         component.probabilities(theta, np.ones(2), rows, pairs.winners, pairs.losers),
     )
     for w, (i, j) in enumerate(zip(pairs.winners, pairs.losers, strict=True)):
@@ -103,7 +103,7 @@ def test_probabilities_follow_the_law_entry_by_entry(kind, rng):
 def test_mean_wins_equal_the_average_over_all_other_items(kind, rng):
     component = draw_component(kind, 6, 2, rng)
     pairs = every_pair(6)
-    p = component.probabilities_of(pairs)
+    p = component.chances(pairs.winners, pairs.losers)
     expected = [[p[pairs.winners == i, k].mean() for k in range(2)] for i in range(6)]
     np.testing.assert_allclose(component.mean_wins(), expected, atol=1e-12)
 
@@ -115,7 +115,7 @@ def test_improving_never_lowers_the_expected_log_likelihood(kind, seed, weighted
     c = draw_comparisons(rng, n_items=6, weighted=weighted)
     pairs, component = PairCounts.of(c), draw_component(kind, 6, 2, rng)
     theta = rng.dirichlet(np.ones(2), c.n_users)
-    wins = pairs.expected_wins(component.probabilities_of(pairs), theta, np.full(c.n_users, 20.0))
+    wins = pairs.expected_wins(component.chances(pairs.winners, pairs.losers), theta, np.full(c.n_users, 20.0))
     better = component.improved(pairs, wins)
     assert expected_log_likelihood(better, pairs, wins) >= expected_log_likelihood(component, pairs, wins) - 1e-9
     assert (np.sort(better.rankings, axis=1) == np.arange(6)).all()
@@ -127,7 +127,7 @@ def test_the_search_finds_the_best_of_all_orders_from_nearby(kind, seed):
     rng = np.random.default_rng(seed)
     truth, pairs = draw_component(kind, 6, 1, rng), every_pair(6)
     games = rng.uniform(5.0, 15.0, len(pairs.lower)).repeat(2)
-    wins = games[:, None] * truth.probabilities_of(pairs) + rng.uniform(0.0, 1.0, (len(games), 1))
+    wins = games[:, None] * truth.chances(pairs.winners, pairs.losers) + rng.uniform(0.0, 1.0, (len(games), 1))
     values = {
         order: expected_log_likelihood(type(truth)(np.array([order]), *own_numbers(truth)), pairs, wins)
         for order in itertools.permutations(range(6))
@@ -147,21 +147,23 @@ def own_numbers(component):
 def test_the_dispersion_comes_back_from_exact_expected_wins(phi, rng):
     truth = Mallows(np.stack([rng.permutation(8), rng.permutation(8)]), np.array([phi, 0.3]))
     pairs = every_pair(8)
-    found = Mallows(truth.rankings, np.array([0.6, 0.6])).improved(pairs, 10.0 * truth.probabilities_of(pairs))
+    found = Mallows(truth.rankings, np.array([0.6, 0.6])).improved(
+        pairs, 10.0 * truth.chances(pairs.winners, pairs.losers)
+    )
     np.testing.assert_array_equal(found.rankings, truth.rankings)
     np.testing.assert_allclose(found.dispersion, truth.dispersion, atol=1e-4)
 
 
 def test_the_dispersion_of_many_items_in_a_strict_order_is_small_and_fits_in_silence():
     truth, pairs = Strict(np.arange(120)[None], 0.0), every_pair(120)
-    found = Mallows(truth.rankings, np.array([0.5])).improved(pairs, truth.probabilities_of(pairs))
+    found = Mallows(truth.rankings, np.array([0.5])).improved(pairs, truth.chances(pairs.winners, pairs.losers))
     assert found.dispersion[0] < 0.01
 
 
 def test_the_flip_probability_is_the_share_against_the_orders_and_never_zero():
     pairs = every_pair(5)
     truth = Strict(np.arange(5)[None], 0.15)
-    assert truth.improved(pairs, truth.probabilities_of(pairs)).flip == pytest.approx(0.15)
+    assert truth.improved(pairs, truth.chances(pairs.winners, pairs.losers)).flip == pytest.approx(0.15)
     certain = (pairs.winners < pairs.losers)[:, None].astype(float)
     found = truth.improved(pairs, certain)
     assert found.flip == pytest.approx(0.5 / 11.0)
@@ -171,7 +173,7 @@ def test_wins_by_lead_sum_what_has_the_same_lead(rng):
     component, pairs = draw_component("mallows", 5, 2, rng), every_pair(5)
     wins = rng.random((len(pairs.winners), 2))
     by_lead = wins_by_lead(component, pairs, wins)
-    leads = component.leads_of(pairs)
+    leads = component.leads(pairs.winners, pairs.losers)
     expected = [[wins[leads[:, k] == d, k].sum() for d in range(-4, 5)] for k in range(2)]
     np.testing.assert_allclose(by_lead, expected)
 
@@ -182,7 +184,9 @@ def test_places_are_surer_with_more_comparisons(kind, rng):
     theta = rng.dirichlet(np.ones(2), c.n_users)
     many = type(c)(c.winners, c.losers, c.offsets, c.items, c.users, np.full(len(c), 20.0))
     pairs, evidence = PairCounts.of(c), np.full(c.n_users, 20.0)
-    better = component.improved(pairs, pairs.expected_wins(component.probabilities_of(pairs), theta, evidence))
+    better = component.improved(
+        pairs, pairs.expected_wins(component.chances(pairs.winners, pairs.losers), theta, evidence)
+    )
     few, sure = (better.place_errors(PairCounts.of(x), theta, evidence) for x in (c, many))
     assert few.shape == (5, 2)
     assert ((few >= 0) & (few <= 4)).all()

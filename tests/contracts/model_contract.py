@@ -56,7 +56,7 @@ def asked(c):
 
 class ModelContract:
     """The promises. ``bad_parameters``: arguments that fit refuses; ``closeness`` of transform to the fit's weights,
-    ``score_closeness`` of an item's score to its mean probability."""
+    ``score_closeness`` of an item's score to its mean probability, and of one comparison's likelihood to its own."""
 
     bad_parameters = ()
     closeness = 1e-6
@@ -238,6 +238,44 @@ class ModelContract:
         assert model.accuracy(weighted(c, times)) == pytest.approx(model.accuracy(repeated(c, times)))
         np.testing.assert_allclose(model.transform(weighted(c, times)), model.transform(repeated(c, times)), atol=1e-9)
 
+    # whole new users
+
+    def test_new_users_of_one_comparison_are_as_likely_as_predicted(self, model, population):
+        c = Comparisons(*first_of_each(population), np.arange(121), population.items, np.arange(120))
+        # nothing to sample with one token; blended scores are integrated, and predicted by an approximation
+        found = model.score(c, method="left-to-right")
+        assert found == pytest.approx(model.score(c), abs=self.score_closeness)
+
+    def test_what_new_users_said_tells_on_what_they_say_next(self, model, population):
+        c = Comparisons(population.winners, population.losers, population.offsets, population.items, np.arange(120))
+        assert model.score(c) < model.score(c, method="left-to-right") < 0
+
+    def test_known_users_count_as_new_ones_and_a_seed_gives_the_same_score_twice(self, model, population):
+        few = population.block(0, 20)
+        new = Comparisons(few.winners, few.losers, few.offsets, few.items, np.arange(20))
+        scores = [model.score(c, method="left-to-right", n_particles=5, random_state=1) for c in (few, new, new)]
+        assert scores[0] == scores[1] == scores[2]
+        assert model.score(new, method="left-to-right", n_particles=5, random_state=2) != scores[0]
+
+    def test_with_one_ranking_both_scores_are_the_same(self, population):
+        model = self.make(1, random_state=0).fit(population)
+        new = Comparisons(population.winners, population.losers, population.offsets, population.items, np.arange(120))
+        found = model.score(new, method="left-to-right", n_particles=2)
+        assert found == pytest.approx(model.score(new), abs=1e-9)
+
+    def test_unknown_ways_to_score_are_refused_with_a_sentence(self, model, population):
+        with pytest.raises(ParameterError, match="method must be 'predictive' or 'left-to-right', got 'right'"):
+            model.score(population, method="right")
+        for bad in (0, 1.5, None):
+            with pytest.raises(ParameterError, match="n_particles must be a whole number of at least 1, got"):
+                model.score(population, method="left-to-right", n_particles=bad)
+        with pytest.raises(DataError, match="does not know 1 of the items"):
+            model.score(Comparisons.from_arrays(["x"], ["item 0"], ["item 77"]), method="left-to-right")
+
+    def test_new_users_cannot_be_scored_before_fit(self, population):
+        with pytest.raises(NotFittedError, match="not fitted"):
+            self.make(2).score(population, method="left-to-right")
+
     # one user's order
 
     def test_rank_gives_every_item_once_best_first(self, model):
@@ -343,6 +381,11 @@ class ModelContract:
         frame = population.to_frame()
         model = self.make(2, random_state=0).fit(convert(frame))
         assert_same_model(model, self.make(2, random_state=0).fit(Comparisons.from_frame(frame)))
+
+
+def first_of_each(c):
+    """The winners and losers of every user's first comparison."""
+    return c.winners[c.offsets[:-1]], c.losers[c.offsets[:-1]]
 
 
 def fitted_attributes_of_unfitted(model):

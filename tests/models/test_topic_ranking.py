@@ -19,6 +19,7 @@ BAD_PARAMETERS = [
     *({"n_projections": bad} for bad in (0, -5, 2.5, "many")),
     *({"separation_tol": bad} for bad in (0, -0.1, np.nan)),
     *({"regression_tol": bad} for bad in (0.0, -1e-4, np.nan)),
+    *({"prior": bad} for bad in ("", "bound", None, 1)),
     *({"random_state": bad} for bad in (-1, True)),
 ]
 

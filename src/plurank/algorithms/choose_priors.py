@@ -66,7 +66,10 @@ def choose_priors(
     """
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
-    splits = _splits(sample_for_scores(comparisons, n_rankings, rng), n_rankings, mixing, rated, rng) if moves else []
+    if not moves:
+        return priors
+    sample = sample_for_scores(comparisons, n_rankings, rng, rated=rated)
+    splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return priors
     splits = [_warm(split, priors, mixing) for split in splits]

@@ -109,7 +109,7 @@ def refine_orders(
     history, still, enough = [value], 0, tol * comparisons.total_weight
     while len(history) < max_iter and still < PATIENCE:
         on_progress(STAGE, len(history) / max_iter)
-        wins = pairs.expected_wins(component.probabilities_of(pairs), weights, evidence)
+        wins = pairs.expected_wins(component.chances(pairs.winners, pairs.losers), weights, evidence)
         trial = component.improved(pairs, wins)
         new_weights, new_value, new_evidence = trial.weigh(comparisons, weights, user_prior, FIRST_ROUNDS)
         if new_value < value:

@@ -1,4 +1,4 @@
-"""``plurank predict``: who will prefer what."""
+"""``plurank predict``: who will prefer what, and what star it would get."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,41 +17,51 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-ROLES = ("user", "left", "right")
-
 
 def predict(
     model: options.ModelFile,
-    pairs: Annotated[Path, typer.Argument(metavar="PAIRS", help="Pairs to predict: .csv, .tsv, .parquet or .jsonl.")],
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="What to predict: .csv, .tsv, .parquet or .jsonl.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write there, .csv or .parquet, instead of to stdout."),
     ] = None,
+    ratings: Annotated[
+        Path | None,
+        typer.Option("--ratings", metavar="FILE", help="Predict ratings, given ratings that people gave before."),
+    ] = None,
     column: options.Column = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Predict which of two items people prefer.
+    """Predict which of two items people prefer or, with --ratings, how they would rate an item.
 
     Prints CSV with the columns user, left, right and probability: how probable it is that the user prefers
     left to right. Users the model has not seen get the population's answer; items it has not seen are
-    refused.
+    refused. With --ratings: user, item and rating, for any users and items.
 
     \b
     Examples:
       plurank predict model.plurank pairs.csv
       plurank predict model.plurank pairs.csv -o predictions.csv
       plurank predict model.plurank pairs.csv --json
+      plurank predict model.plurank questions.csv --ratings ratings.csv
 
     \b
-    PAIRS has the columns user, left, right. Other names are understood too:
+    QUESTIONS has the columns user, left, right; with --ratings, user, item. Other names are understood too:
       user      user_id, worker, assessor, voter, judge, annotator, rater, ...
       left      model_a, entity_a, item_a     right    model_b, entity_b, item_b
+      item      item_id, movieId              rating   stars, score, vote
     Any other name: say so, as in --column left=first.
     """
-    target = None if output is None else check_table(output, pairs, model)
+    inputs = (questions, model) if ratings is None else (questions, model, ratings)
+    target = None if output is None else check_table(output, *inputs)
     columns = options.parse_columns(column)
     with progress("predicting"):
-        predicted = _predict(model, pairs, columns)
+        if ratings is None:
+            predicted = _predict_pairs(model, questions, columns)
+        else:
+            predicted = _predict_ratings(model, questions, ratings, columns)
     if target is not None:
         write_table(predicted, target)
         note(f"{count(len(predicted), 'prediction')} written to {label(output)}.")
@@ -61,23 +71,35 @@ def predict(
         emit_csv(predicted)
 
 
-def _predict(model: Path, pairs: Path, columns: "Mapping[str, str] | None") -> "pl.DataFrame":
+def _predict_pairs(model: Path, questions: Path, columns: "Mapping[str, str] | None") -> "pl.DataFrame":
     import polars as pl
 
     fitted = plurank.load(model)
-    with about(pairs):
-        frame = _read_pairs(pairs, columns)
+    with about(questions):
+        frame = _read(questions, ("user", "left", "right"), columns)
         return frame.with_columns(pl.Series("probability", fitted.predict_proba(frame)))
 
 
-def _read_pairs(pairs: Path, columns: "Mapping[str, str] | None") -> "pl.DataFrame":
-    """Read user, left and right, their ids just as they are in the file."""
+def _predict_ratings(
+    model: Path, questions: Path, ratings: Path, columns: "Mapping[str, str] | None"
+) -> "pl.DataFrame":
+    import polars as pl
+
+    fitted = plurank.load(model)
+    with about(ratings):
+        predictor = plurank.RatingPredictor(fitted).fit(plurank.read_ratings(ratings), columns=columns)
+    with about(questions):
+        frame = _read(questions, ("user", "item"), {k: v for k, v in (columns or {}).items() if k != "rating"})
+        return frame.with_columns(pl.Series("rating", predictor.predict(frame)))
+
+
+def _read(questions: Path, roles: tuple[str, ...], columns: "Mapping[str, str] | None") -> "pl.DataFrame":
+    """Read the columns for some roles, their ids just as they are in the file."""
     import polars as pl
 
     from plurank.data.columns import as_columns, check_roles, find_column
     from plurank.data.readers import read_table
 
-    check_roles(columns, ROLES)
-    found = as_columns(read_table(pairs))
-    series = {role: find_column(found, role, columns) for role in ROLES}
-    return pl.DataFrame({role: values for role, values in series.items() if values is not None})
+    check_roles(columns, roles)
+    found = as_columns(read_table(questions))
+    return pl.DataFrame({role: find_column(found, role, columns) for role in roles})

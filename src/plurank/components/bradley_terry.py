@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from plurank import kernels
 from plurank.data.blocks import cut_users
@@ -66,6 +67,10 @@ class BradleyTerry:
         run = kernels.utility_pass if self.mixing == "utility" else kernels.probability_pass
         columns = (edges, c.offsets, c.winners, c.losers, c.kernel_weights)
         return ScorePass(*run(*columns, self.scores, start, prior, n_rounds, informed))
+
+    def chances(self, winners: Codes, losers: Codes) -> Floats:
+        """P(winner over loser) in every ranking, (n, K)."""
+        return expit(self.scores[winners] - self.scores[losers])
 
     def probabilities(self, weights: Floats, evidence: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K), averaged over what they may be.

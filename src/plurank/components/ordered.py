@@ -66,15 +66,14 @@ class OrderedComponent(ABC):
         """P(left over right), (n,), for rows of a table of weights (m, K); the evidence behind them changes nothing."""
         return kernels.mix_places(rows, left, right, places_of(self.rankings), self.laws(), weights)
 
-    def probabilities_of(self, pairs: PairCounts) -> Floats:
-        """P(first over second) of every ordered pair in every ranking, (W, K)."""
-        leads = self.leads_of(pairs)
-        return np.take_along_axis(self.laws().T, leads + self.rankings.shape[1] - 1, axis=0)
+    def chances(self, winners: Codes, losers: Codes) -> Floats:
+        """P(winner over loser) in every ranking, (n, K)."""
+        return np.take_along_axis(self.laws().T, self.leads(winners, losers) + self.rankings.shape[1] - 1, axis=0)
 
-    def leads_of(self, pairs: PairCounts) -> NDArray[np.int64]:
-        """How many places the first item stands ahead of the second, (W, K)."""
+    def leads(self, winners: Codes, losers: Codes) -> NDArray[np.int64]:
+        """How many places the winner stands ahead of the loser, (n, K)."""
         places = places_of(self.rankings).astype(np.int64)
-        return places[pairs.losers] - places[pairs.winners]
+        return places[losers] - places[winners]
 
     def better_orders(self, pairs: PairCounts, wins: Floats) -> NDArray[np.int64]:
         """Search near the orders for ones that explain expected wins (W, K) better."""
@@ -82,7 +81,7 @@ class OrderedComponent(ABC):
 
     def place_errors(self, pairs: PairCounts, weights: Floats, evidence: Floats) -> Floats:
         """Standard deviations of the places, (Q, K), given user weights (M, K) and the evidence behind them (M,)."""
-        wins = pairs.expected_wins(self.probabilities_of(pairs), weights, evidence)
+        wins = pairs.expected_wins(self.chances(pairs.winners, pairs.losers), weights, evidence)
         return kernels.place_errors(self.rankings, *pairs.meetings(wins), np.log(self.laws()), REACH)
 
     def mean_wins(self) -> Floats:
@@ -98,7 +97,7 @@ class OrderedComponent(ABC):
 def wins_by_lead(component: OrderedComponent, pairs: PairCounts, wins: Floats) -> Floats:
     """Sum expected wins (W, K) by the winner's lead in places, (K, 2 Q - 1)."""
     n_rankings, n_items = component.rankings.shape
-    columns = component.leads_of(pairs) + n_items - 1
+    columns = component.leads(pairs.winners, pairs.losers) + n_items - 1
     return np.stack(
         [np.bincount(columns[:, k], weights=wins[:, k], minlength=2 * n_items - 1) for k in range(n_rankings)]
     )

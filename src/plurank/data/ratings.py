@@ -37,8 +37,8 @@ def compare_ratings(
     if not is_number(pairs_per_rating) or not pairs_per_rating > 0:
         raise ParameterError(f"pairs_per_rating must be a positive number, got {pairs_per_rating!r}.")
     rng = as_generator(random_state)
-    rated = _read_rated(frame, "rating", columns)
-    return _compare(rated, ties, pairs_per_rating if pairs == "partial" else None, rng)
+    rated = read_rated(frame, "rating", columns)
+    return _refuse_nothing(compare_rated(rated, ties, pairs_per_rating if pairs == "partial" else None, rng))
 
 
 def compare_rankings(
@@ -47,8 +47,8 @@ def compare_rankings(
     """Turn rankings into comparisons; see :meth:`Comparisons.from_rankings`."""
     check_choice("ties", ties, TIES)
     rng = as_generator(random_state)
-    ranked = _read_rated(frame, "rank", columns)
-    return _compare(replace(ranked, values=-ranked.values), ties, None, rng)
+    ranked = read_rated(frame, "rank", columns)
+    return _refuse_nothing(compare_rated(replace(ranked, values=-ranked.values), ties, None, rng))
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,17 @@ class Rated:
     item_labels: Labels
     user_labels: Labels
 
+    def user_of_each(self) -> NDArray[np.int64]:
+        """Give the user of each value, (n,)."""
+        return np.repeat(np.arange(len(self.user_labels)), np.diff(self.offsets))
 
-def _read_rated(frame: Any, value: str, columns: Mapping[str, str] | None) -> Rated:
+    def select(self, keep: NDArray[np.bool_]) -> "Rated":
+        """Keep some of the values, (n,), of the same users and items."""
+        offsets = np.append(0, np.cumsum(keep))[self.offsets]
+        return replace(self, offsets=offsets, items=self.items[keep], values=self.values[keep])
+
+
+def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None) -> Rated:
     """Check, number and sort by user."""
     check_roles(columns, ("user", "item", value))
     found = as_columns(frame)
@@ -82,7 +91,10 @@ def _read_rated(frame: Any, value: str, columns: Mapping[str, str] | None) -> Ra
     return Rated(offsets, item_codes[order], numbers[order], item_labels, user_labels)
 
 
-def _compare(rated: Rated, ties: RatingTies, pairs_per_rating: float | None, rng: np.random.Generator) -> Comparisons:
+def compare_rated(
+    rated: Rated, ties: RatingTies, pairs_per_rating: float | None, rng: np.random.Generator
+) -> Comparisons:
+    """Compare all pairs of values of each user, or draw so many pairs for every value."""
     choose, toss = spawn(rng, 2)
     data = (rated.offsets, rated.items, rated.values)
     if pairs_per_rating is None:
@@ -94,17 +106,20 @@ def _compare(rated: Rated, ties: RatingTies, pairs_per_rating: float | None, rng
         pairs = kernels.sample_pairs(n_rated, n_wanted, choose.random(n_wanted.sum()))
         draws = toss.random(len(pairs) if ties == "random" else 0)
         offsets, winners, losers = kernels.expand_pairs(*data, n_wanted, pairs, TIES[ties], draws)
-    if not len(winners):
+    return _drop_silent_users(offsets, winners, losers, rated)
+
+
+def _refuse_nothing(comparisons: Comparisons) -> Comparisons:
+    if not len(comparisons):
         raise DataError(
             "there is nothing to compare: no user values two items differently. "
             "Each user needs two items or more; equal values count with ties='both'."
         )
-    return _drop_silent_users(offsets, winners, losers, rated)
+    return comparisons
 
 
 def _count_tied_pairs(rated: Rated) -> int:
-    users = np.repeat(np.arange(len(rated.user_labels)), np.diff(rated.offsets))
-    values = pl.DataFrame({"user": users, "value": rated.values})
+    values = pl.DataFrame({"user": rated.user_of_each(), "value": rated.values})
     runs = values.group_by("user", "value").len()["len"].cast(pl.Int64)
     return int((runs * (runs - 1) // 2).sum())
 

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.checks import check_choice, is_number
 from plurank.data.comparisons import Comparisons
-from plurank.data.observations import count_chances
+from plurank.data.observations import count_chances, weigh_observations
 from plurank.exceptions import DataError, ParameterError
 from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.wording import count
 
 Marks = NDArray[np.bool_]
 ENOUGH, ENOUGH_PER_SCORE = 400_000, 100  # comparisons to start from
+OBSERVED_PER_SCORE = 30  # of what comparisons made from ratings count as
 ENOUGH_USERS = 100  # for each ranking
 
 
@@ -68,9 +69,16 @@ def some_users(comparisons: Comparisons, enough: int, rng: np.random.Generator, 
     return comparisons.select(np.repeat(chosen, sizes))
 
 
-def sample_for_scores(comparisons: Comparisons, n_rankings: int, rng: np.random.Generator) -> Comparisons:
-    """Draw users whose comparisons are enough to tell good scores of K rankings from bad ones."""
-    enough = max(ENOUGH, ENOUGH_PER_SCORE * comparisons.n_items * n_rankings)
+def sample_for_scores(
+    comparisons: Comparisons, n_rankings: int, rng: np.random.Generator, *, rated: bool = False
+) -> Comparisons:
+    """Draw users whose comparisons are enough to tell good scores of K rankings from bad ones.
+
+    rated: whether comparisons made from ratings shall count as what was observed, which takes more of them.
+    """
+    n_scores = comparisons.n_items * n_rankings
+    share = weigh_observations(comparisons, rated).total_weight / comparisons.total_weight
+    enough = max(ENOUGH, ENOUGH_PER_SCORE * n_scores, int(OBSERVED_PER_SCORE * n_scores / share))
     return some_users(comparisons, enough, rng, ENOUGH_USERS * n_rankings)
 
 

@@ -37,8 +37,10 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         sum_gathered,
         utility_pass,
     )
+    from plurank.kernels.reference_inference import infer_dirichlets, read_left_to_right
 else:
     from plurank.kernels.grouping import encode_keys, find_consistent, find_duplicates, group, group_pairs, index_pairs
+    from plurank.kernels.left_to_right import read_left_to_right
     from plurank.kernels.mixing import places_pass, probability_pass
     from plurank.kernels.moments import (
         arrange_halves,
@@ -54,6 +56,7 @@ else:
     from plurank.kernels.regression import regress_on_simplex
     from plurank.kernels.simulation import decide_comparisons
     from plurank.kernels.utilities import utility_pass
+    from plurank.kernels.variational import infer_dirichlets
     from plurank.kernels.weights import map_user_weights, mixture_of_wins
 
 __all__ = [
@@ -71,6 +74,7 @@ __all__ = [
     "group_pairs",
     "improve_orders",
     "index_pairs",
+    "infer_dirichlets",
     "lay_out_by_row",
     "map_user_weights",
     "mean_wins",
@@ -81,6 +85,7 @@ __all__ = [
     "place_errors",
     "places_pass",
     "probability_pass",
+    "read_left_to_right",
     "regress_on_simplex",
     "sample_pairs",
     "signed_item_counts",

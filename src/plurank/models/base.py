@@ -2,6 +2,8 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
@@ -10,26 +12,46 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from plurank.data.checks import check_choice
+from plurank.data.checks import check_choice, check_whole
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.rows import refuse_missing
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
+from plurank.inference.held_out import Law, Tokens, mean_log_likelihood
 from plurank.models.fields import COMMON, Field
+from plurank.rng import RandomState, as_generator
 from plurank.wording import count
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
+BLOCK = 2**18  # comparisons that are held at once
+ScoreMethod = Literal["predictive", "left-to-right"]
+
+
+@dataclass(frozen=True)
+class Followers:
+    """How much people follow each ranking of a fit: weights (m + 1, K) and the evidence behind them (m + 1,), in the
+    last row those of somebody unknown."""
+
+    weights: Floats
+    evidence: Floats
+
+    def join(self, others: "Followers") -> "Followers":
+        """Put others after these."""
+        weights, evidence = np.vstack([self.weights[:-1], others.weights]), [self.evidence[:-1], others.evidence]
+        return Followers(weights, np.concatenate(evidence))
 
 
 class RankingModel(BaseEstimator):  # type: ignore[misc]
     """A mixed-membership model: K rankings, and for each user a weight on every ranking.
 
-    Subclasses fit, and say how probable a comparison is (``_win_probabilities``) and what weights new comparisons
-    speak for (``_infer_weights``).
+    Subclasses fit, and say how probable a comparison is in each ranking (``_token_likelihoods``), what weights new
+    comparisons speak for (``_infer_weights``), and how items stand for somebody (``_item_scores``).
     """
 
     @property
@@ -45,12 +67,42 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     users_: Labels
 
     @abstractmethod
-    def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for numbers of users, -1 for unknown ones, and of items, (n,) each."""
+    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+        """P(winner over loser) in every ranking, (n, K), for numbers of items."""
 
     @abstractmethod
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         """Weights of users (M, K), given comparisons of the model's own items."""
+
+    def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
+        """Give the model's own users, or those of comparisons of its own items, once for every fit it averages over."""
+        weights = self.user_weights_ if comparisons is None else self._infer_weights(comparisons)
+        return [Followers(np.vstack([weights, self.mean_weights_]), np.full(len(weights) + 1, np.inf))]
+
+    def probabilities(self, followers: list[Followers], rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for users given by their rows among the followers."""
+        found = np.zeros(len(left))
+        for begin in range(0, len(left), BLOCK):
+            own = slice(begin, begin + BLOCK)
+            chances = self._token_likelihoods(left[own], right[own])
+            for people in followers:
+                found[own] += (chances * people.weights[rows[own]]).sum(axis=1) / len(followers)
+        return np.minimum(found, 1.0)  # weights may sum to a little more than 1
+
+    def _predict(self, users: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for numbers of users, -1 for unknown ones, and of items, (n,) each."""
+        return self.probabilities(self.followers(), last_if_unknown(users, len(self.users_)), left, right)
+
+    def utilities(self, followers: list[Followers], rows: Codes, items: Codes) -> Floats:
+        """How much users, given by their rows among the followers, like items, in log odds, (n,)."""
+        fits = zip(self._item_utilities(), followers, strict=True)
+        return np.mean([(table[items] * people.weights[rows]).sum(axis=1) for table, people in fits], axis=0)
+
+    def _item_utilities(self) -> list[Floats]:
+        """Log odds of every item to be preferred to another, in every ranking, (Q, K), for every fit averaged over."""
+        wins = np.stack([self._item_scores(row) for row in np.eye(len(self.mean_weights_))], axis=1)
+        wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+        return [np.log(wins / (1.0 - wins))]
 
     def transform(self, X: Any, *, unknown: Literal["error", "ignore"] = "error") -> Floats:
         """Weights of new users, (n_users, K), in the order of the comparisons' ``users``; nothing is fitted again.
@@ -94,7 +146,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         items = [self._known_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
         refuse_missing(as_series(users, "user"))
-        return self._win_probabilities(look_up(users, self.users_, "user"), *items)
+        return self._predict(look_up(users, self.users_, "user"), *items)
 
     def _known_items(self, side: Any, name: str) -> Codes:
         codes = look_up(side, self.items_, name)
@@ -109,14 +161,46 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "rankings_")
         test = self._in_own_items(as_comparisons(X))
         users = look_up(test.users, self.users_, "user")
-        return self._win_probabilities(users[test.user_of_each()], test.winners, test.losers), test.weights
+        return self._predict(users[test.user_of_each()], test.winners, test.losers), test.weights
 
-    def score(self, X: Any, y: None = None) -> float:  # noqa: ARG002
+    def predict_new(self, asked: Any, test: Any) -> Floats:
+        """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
+        check_is_fitted(self, "rankings_")
+        asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
+        users = last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)
+        return self.probabilities(self.followers(asked), users[test.user_of_each()], test.winners, test.losers)
+
+    def score(
+        self,
+        X: Any,
+        y: None = None,  # noqa: ARG002
+        *,
+        method: ScoreMethod = "predictive",
+        n_particles: int = 100,
+        random_state: RandomState = 0,
+    ) -> float:
         """Mean held-out log-likelihood per comparison.
 
-        Known users are predicted with their fitted weights, unknown ones with the population's.
+        ``predictive``: each comparison by itself; known users are predicted with their fitted weights, unknown ones
+        with the population's. ``left-to-right``: all comparisons of a user together, ``log p(w_1 .. w_N)`` with weights
+        drawn from the model's Dirichlet, for known users too; comparisons made from ratings count in full. It is
+        estimated with ``n_particles`` by the left-to-right algorithm (Wallach et al. 2009), or by importance sampling
+        of the weights where a person blends scores (``mixing="utility"``) or comparisons have fractional weights, which
+        are powers of their likelihood. The estimate falls short by about half its variance for each user: the more
+        particles, the less.
         """
-        return log_likelihood(*self.predict_held_out(X))
+        check_choice("method", method, ("predictive", "left-to-right"))
+        if method == "predictive":
+            return log_likelihood(*self.predict_held_out(X))
+        check_is_fitted(self, "rankings_")
+        check_whole("n_particles", n_particles, 1)
+        test = self._in_own_items(as_comparisons(X))
+        with threadpool_limits(1, "blas"):  # so that sums have one order
+            return mean_log_likelihood(self._laws(), test, n_particles, as_generator(random_state))
+
+    def _laws(self) -> Sequence[Law]:
+        """Give how new users decide, for every fit that the model averages over."""
+        return [Tokens(self.concentration_ * self.mean_weights_, self._token_likelihoods)]
 
     def accuracy(self, X: Any) -> float:
         """Share of test comparisons predicted right."""
@@ -199,10 +283,9 @@ def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFra
     return frame.select(as_series(items[order], "item"), "score", "rank")
 
 
-def with_unknown(weights: Floats, mean: Floats, users: Codes) -> tuple[Floats, Codes]:
-    """Give a table of weights and each user's row in it; unknown users (-1) get the mean weights."""
-    table = np.vstack([weights, mean])
-    return table, np.where(users < 0, len(table) - 1, users).astype(np.int32)
+def last_if_unknown(users: Codes, n_users: int) -> Codes:
+    """Give the rows of users, -1 for unknown ones, among followers."""
+    return np.where(users < 0, n_users, users).astype(np.int32)
 
 
 def as_comparisons(X: Any) -> Comparisons:

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+from importlib import import_module
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -14,12 +15,18 @@ from numpy.typing import NDArray
 from plurank.data.encoding import Labels
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
-from plurank.models.mixed_ranking import MixedRanking
-from plurank.models.topic_ranking import TopicRanking
 from plurank.writing import write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
-CLASSES: dict[str, type[RankingModel]] = {"MixedRanking": MixedRanking, "TopicRanking": TopicRanking}
+# by name, because some live in rooms above this one
+CLASSES = {
+    "MixedRanking": "plurank.models.mixed_ranking",
+    "TopicRanking": "plurank.models.topic_ranking",
+    "SingleRanking": "plurank.baselines.single_ranking",
+    "ClusteredRanking": "plurank.baselines.clustered_ranking",
+    "FJS": "plurank.baselines.fjs",
+    "PairTopics": "plurank.baselines.pair_topics",
+}
 
 
 def save(model: RankingModel, path: str | os.PathLike[str]) -> None:
@@ -129,7 +136,7 @@ def _read_description(archive: zipfile.ZipFile, name: str) -> tuple[type[Ranking
         )
     if description["class"] not in CLASSES:
         raise DataError(f"{name} holds a {description['class']!r}; this plurank knows {', '.join(CLASSES)}.")
-    return CLASSES[description["class"]], description
+    return getattr(import_module(CLASSES[description["class"]]), description["class"]), description
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

@@ -18,12 +18,12 @@ from plurank.components.ordered import OrderedComponent, places_of
 from plurank.components.strict import Strict
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import look_up
 from plurank.data.observations import look_rated, weigh_observations
 from plurank.evaluation.alignment import align
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
+from plurank.inference.held_out import Law, law_of
 from plurank.inference.priors import Priors, mean_of
-from plurank.models.base import Codes, Floats, as_comparisons, with_unknown
+from plurank.models.base import Codes, Floats, Followers, as_comparisons
 from plurank.models.fields import COMMON, Field
 from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores
@@ -290,31 +290,38 @@ class MixedRanking(ScoredRankings):
         weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS).means
         return weights / weights.sum(axis=1, keepdims=True)
 
+    def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
+        """Give the model's own users, or those of comparisons of its own items, once for every member."""
+        found = []
+        for component, weights, mean in self._members():
+            evidence = self.user_evidence_
+            if comparisons is not None:
+                weighed = weigh_observations(comparisons, self.rated_)
+                start = np.tile(mean, (comparisons.n_users, 1))
+                seen = component.weigh(weighed, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
+                weights, evidence = seen.means, seen.evidence
+            found.append(Followers(np.vstack([weights, mean]), np.append(evidence, self.concentration_)))
+        return found
+
+    def _item_utilities(self) -> list[Floats]:
+        if self.component != "bradley-terry":
+            return super()._item_utilities()
+        return [self.scores_, *self.member_scores_]
+
     def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats, Floats]]:
         """Give every fit that predictions average over: what its rankings are, user weights (M, K), their mean (K,)."""
         yield self._component(), self.user_weights_, self.mean_weights_
         for scores, weights in zip(self.member_scores_, self.member_weights_, strict=True):
             yield BradleyTerry(scores, self.mixing), weights, mean_of(weights)
 
-    def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
-        total = np.zeros(len(left))
-        evidence = np.append(self.user_evidence_, self.concentration_)
-        for component, weights, mean in self._members():
-            table, rows = with_unknown(weights, mean, users)
-            total += component.probabilities(table, evidence, rows, left, right)
-        return total / (1 + len(self.member_scores_))
+    def _laws(self) -> list[Law]:
+        return [law_of(component, self.concentration_ * mean) for component, _, mean in self._members()]
 
-    def predict_new(self, asked: Any, test: Any) -> Floats:
-        """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
-        check_is_fitted(self, "rankings_")
-        asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
-        asked = weigh_observations(asked, self.rated_)
-        users = look_up(test.users, asked.users, "user")
-        start = np.tile(self.mean_weights_, (asked.n_users, 1))
-        total = np.zeros(len(test))
-        for component, _, mean in self._members():
-            folded = component.weigh(asked, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
-            table, rows = with_unknown(folded.means, mean, users[test.user_of_each()])
-            evidence = np.append(folded.evidence, self.concentration_)
-            total += component.probabilities(table, evidence, rows, test.winners, test.losers)
-        return total / (1 + len(self.member_scores_))
+    def probabilities(self, followers: list[Followers], rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for users given by their rows among the followers."""
+        fits = zip(self._members(), followers, strict=True)
+        each = [part.probabilities(p.weights, p.evidence, rows, left, right) for (part, _, _), p in fits]
+        return np.mean(each, axis=0)
+
+    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+        return self._component().chances(winners, losers)

@@ -1,29 +1,30 @@
 """TopicRanking: the paper's method as an estimator."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from plurank import kernels
 from plurank.algorithms.detect_novel_pairs import Directions
 from plurank.algorithms.recover_rankings import Detection, Recovery, check_distinct, novel_rows, recover_rankings
 from plurank.components.ordered import places_of
-from plurank.components.strict import ranking_matrix, win_probabilities
+from plurank.components.strict import Strict, ranking_matrix, win_probabilities
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
+from plurank.inference.prior_by_likelihood import fit_prior_by_likelihood
 from plurank.inference.user_weights import fit_flip, infer_weights
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, with_unknown
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
 from plurank.models.fields import COMMON, Field
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
 
+PriorFit = Literal["moments", "likelihood"]
 PROJECTIONS_PER_RANKING = 150
 FIRST_FLIP = 0.05
 N_WEIGHING_ROUNDS = 2
@@ -44,7 +45,9 @@ class TopicRanking(RankingModel):
 
     Parameters: ``n_rankings`` (K); ``detection`` of novel pairs, ``whitened`` (ours) or ``projections`` (the paper's
     Algorithm 2, with ``n_projections`` (None: 150 K), ``separation_tol`` (zeta / 2) and ``directions``, ``gaussian`` or
-    ``sphere``); ``regression_tol`` (epsilon); ``random_state``.
+    ``sphere``); ``regression_tol`` (epsilon); ``prior``, how the Dirichlet of user weights is fitted: ``moments`` or
+    ``likelihood`` (the variational bound; it takes a user's comparisons for independent, which those made from ratings
+    are not); ``random_state``.
 
     After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
     (``items_[rankings_]`` are the labels);
@@ -68,6 +71,7 @@ class TopicRanking(RankingModel):
         separation_tol: float = 0.01,
         regression_tol: float = 1e-4,
         directions: Directions = "gaussian",
+        prior: PriorFit = "moments",
         random_state: RandomState = None,
     ) -> None:
         self.n_rankings = n_rankings
@@ -76,6 +80,7 @@ class TopicRanking(RankingModel):
         self.separation_tol = separation_tol
         self.regression_tol = regression_tol
         self.directions = directions
+        self.prior = prior
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
@@ -103,6 +108,7 @@ class TopicRanking(RankingModel):
             check_whole("n_projections", self.n_projections, 1)
         check_choice("detection", self.detection, ("whitened", "projections"))
         check_choice("directions", self.directions, ("gaussian", "sphere"))
+        check_choice("prior", self.prior, ("moments", "likelihood"))
         check_positive("separation_tol", self.separation_tol)
         check_positive("regression_tol", self.regression_tol)
 
@@ -135,6 +141,9 @@ class TopicRanking(RankingModel):
         for turn in range(N_WEIGHING_ROUNDS):
             on_progress("weighing rankings for every user", turn / (N_WEIGHING_ROUNDS + 1))
             self.mean_weights_, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
+            if self.prior == "likelihood":
+                likely = fit_prior_by_likelihood(sample, self.rankings_, self.flip_probability_, self._prior())
+                self.mean_weights_, self.concentration_ = likely.mean, likely.concentration
             weights = infer_weights(sample, self.rankings_, self.flip_probability_, self._prior(), weights)
             self.flip_probability_ = fit_flip(sample, self.rankings_, weights)
         self.user_weights_ = self._infer_weights(comparisons)
@@ -167,10 +176,8 @@ class TopicRanking(RankingModel):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return infer_weights(comparisons, self.rankings_, self.flip_probability_, self._prior())
 
-    def _win_probabilities(self, users: Codes, left: Codes, right: Codes) -> Floats:
-        weights, rows = with_unknown(self.user_weights_, self.mean_weights_, users)
-        agreeing = kernels.mixture_of_wins(rows, left, right, places_of(self.rankings_), weights)
-        return win_probabilities(agreeing, self.flip_probability_)
+    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+        return Strict(self.rankings_, self.flip_probability_).chances(winners, losers)
 
     def _item_scores(self, weights: Floats) -> Floats:
         beaten = (len(self.items_) - 1 - places_of(self.rankings_)) / (len(self.items_) - 1)

@@ -1,0 +1,103 @@
+"""Figure 3: error of the rankings found against the number of users, in the paper's semi-synthetic setting.
+
+Q = 100, K = 10, N = 300, concentration 0.1, mean weights drawn uniformly in every run. The rankings are the orders of
+the 100 most rated movies along the ten factors of a BPMF fit, as in the paper; they are checked to be separable.
+Without --data they are random permutations.
+
+    python -m benchmarks.paper.figure3 [--data FOLDER] [--runs 10] [--users 100 300 ...] [--only NAME ...] [--draw]
+
+FOLDER has MovieLens-1M, train.csv.gz and probe.csv.gz. Points are means over the runs, bars one standard error each
+way. "told" is what sorting gives if one is told which ranking made each comparison: no method can know more.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+import plurank
+from benchmarks.common import RESULTS, write_results
+from benchmarks.mixed_recovery import told_error
+from benchmarks.paper.figures import log_axis, measured_curves, save_figure
+from plurank.baselines.fjs import FJS
+
+K, N, CONCENTRATION = 10, 300, 0.1
+USERS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+BURN_IN, SAMPLES = 200, 50
+LEAST_ERROR = 1e-5  # drawn for 0
+METHODS: dict[str, Callable[[int], plurank.TopicRanking]] = {
+    "RP (the paper)": lambda seed: plurank.TopicRanking(K, "projections", random_state=seed),
+    "FJS": lambda _: FJS(K),
+    "whitened": lambda seed: plurank.TopicRanking(K, random_state=seed),
+    "MixedRanking": lambda seed: plurank.MixedRanking(K, random_state=seed),
+}
+NAMES = [*METHODS, "told"]
+
+
+def rankings_of_movies(folder: Path) -> NDArray[np.int64]:
+    """Sort the most rated movies by each factor of a BPMF fit of the stars, (K, Q)."""
+    from benchmarks.movielens import read_ratings
+    from benchmarks.paper.stars import movie_factors
+
+    ratings, probe = read_ratings(folder)
+    factors = movie_factors(pl.concat([ratings["top 100"], probe]), K, BURN_IN, SAMPLES)
+    return np.argsort(-factors.T, axis=1)
+
+
+def measure(name: str, truth: plurank.Simulation, run: int) -> dict[str, object]:
+    begin = time.perf_counter()
+    if name == "told":
+        error = told_error(truth.rankings, truth.user_weights.sum(axis=0), run)
+    else:
+        error = plurank.ranking_error(METHODS[name](run).fit(truth.comparisons).rankings_, truth.rankings)
+    row = {
+        "key": f"{name}, {truth.comparisons.n_users}, {run}", "method": name, "n_users": truth.comparisons.n_users,
+        "run": run, "error": round(error, 6), "seconds": round(time.perf_counter() - begin, 1),
+    }  # fmt: skip
+    print(row, flush=True)
+    return row
+
+
+def draw() -> None:
+    table = pl.read_csv(RESULTS / "paper/figure3.csv").group_by("method", "n_users").agg(
+        pl.col("error").mean(), (pl.col("error").std() / pl.len().sqrt()).fill_null(0.0).alias("se")
+    )  # fmt: skip
+    clipped = pl.max_horizontal(pl.col("error"), LEAST_ERROR)
+    rows = table.with_columns(
+        error=clipped,
+        low=pl.max_horizontal(pl.col("error") - pl.col("se"), LEAST_ERROR),
+        high=pl.max_horizontal(pl.col("error") + pl.col("se"), LEAST_ERROR),
+    ).sort("n_users")
+    x = log_axis(alt.X, "n_users", "users", USERS)
+    y = log_axis(
+        alt.Y, "error", "error of the rankings (Kendall distance; 0.5 is random)", [10.0**n for n in range(-5, 0)]
+    )
+    save_figure(measured_curves(rows.to_dicts(), x, y, "method", NAMES).properties(width=560, height=380), "figure3")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--users", type=int, nargs="+", default=USERS)
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
+    given = parser.parse_args()
+    if not given.draw:
+        rankings = rankings_of_movies(given.data) if given.data else None
+        if rankings is not None:
+            print("separable:", plurank.is_separable(rankings), flush=True)
+        for n_users in given.users:
+            for run in range(given.runs):
+                truth = plurank.simulate(n_users, 100, K, N, CONCENTRATION, run, rankings=rankings)
+                write_results("paper/figure3", [measure(name, truth, run) for name in given.only], replacing="key")
+    draw()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Figure 5: how likely held-out comparisons are, against the number of rankings.
+
+MovieLens-1M, the 100 most rated movies, new comparisons of known users, Full and Ignore, as the upper left of Figure 4.
+FJS looks at all subsets of the rankings, which ends at about 20 of them.
+
+    python -m benchmarks.paper.figure5 --data FOLDER [--rankings 5 10 ...] [--only NAME ...] [--draw]
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+
+import plurank
+from benchmarks.common import RESULTS, write_results
+from benchmarks.movielens import compare, read_ratings
+from benchmarks.paper.figure4 import METHODS
+from benchmarks.paper.figures import measured_curves, save_figure
+
+RANKINGS = (5, 10, 15, 20, 25, 30)
+MOST = {"FJS": 20, "one ranking": 1}
+
+
+def measure(name: str, k: int, train: plurank.Comparisons, test: plurank.Comparisons) -> dict[str, object]:
+    begin = time.perf_counter()
+    model = METHODS[name](k).fit(train)
+    row = {
+        "key": f"{name}, {k}", "method": name, "n_rankings": k, "n_train": len(train), "n_test": len(test),
+        "log_likelihood": round(model.score(test), 5), "accuracy": round(model.accuracy(test), 5),
+        "seconds": round(time.perf_counter() - begin, 1), "seed": 0,
+    }  # fmt: skip
+    print(row, flush=True)
+    return row
+
+
+def draw() -> None:
+    table = pl.read_csv(RESULTS / "paper/figure5.csv")
+    one = table.filter(pl.col("method") == "one ranking")
+    # one ranking does not depend on K: a line across
+    across = pl.concat([one.with_columns(n_rankings=pl.lit(k, pl.Int64)) for k in (RANKINGS[0], RANKINGS[-1])])
+    rows = pl.concat([table.filter(pl.col("method") != "one ranking"), across]).sort("n_rankings")
+    x = alt.X("n_rankings:Q", title="number of rankings", scale=alt.Scale(zero=False), axis=alt.Axis(values=RANKINGS))
+    y = alt.Y("log_likelihood:Q", title="log-likelihood per comparison", scale=alt.Scale(zero=False))
+    chart = measured_curves(rows.to_dicts(), x, y, "method", list(METHODS))
+    save_figure(chart.properties(width=560, height=340), "figure5")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--rankings", type=int, nargs="+", default=RANKINGS)
+    parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
+    given = parser.parse_args()
+    if not given.draw:
+        ratings, probe = read_ratings(given.data)
+        train, test = compare("top 100", ratings["top 100"]), plurank.Comparisons.from_ratings(probe)
+        for name in given.only:
+            for k in [1] if name == "one ranking" else [k for k in given.rankings if k <= MOST.get(name, k)]:
+                write_results("paper/figure5", [measure(name, k, train, test)], replacing="key")
+    draw()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What plurank is measured against: simpler models behind the same front door."""

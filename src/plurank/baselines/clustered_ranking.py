@@ -1,0 +1,242 @@
+"""ClusteredRanking: everybody follows one of a few rankings, and nobody mixes them."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from threadpoolctl import threadpool_limits
+
+from plurank import kernels
+from plurank.algorithms.find_user_vertices import find_user_vertices
+from plurank.baselines.strengths import WinTable, improve
+from plurank.components.bradley_terry import BradleyTerry, mean_wins
+from plurank.data.checks import check_positive, check_whole
+from plurank.data.comparisons import Comparisons
+from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
+from plurank.inference.held_out import Law, Seeds
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.fields import COMMON, Field
+from plurank.progress import Progress, silent
+from plurank.rng import RandomState, as_generator, spawn
+from plurank.wording import count
+
+TRIAL_PASSES = 20
+ONE_RANKING_EACH = 0.01  # a Dirichlet of so small a concentration puts everybody on one ranking
+SHARE_PRIOR = 1.0  # people imagined in each cluster, so that none dies out
+STAGE = "fitting clusters"
+OWN_FIELDS = {"scores_": Field("f", ("Q", "K")), "log_posterior_": Field("f", ("passes",))}
+
+
+class Clusters(NamedTuple):
+    """Scores (Q, K) of K clusters, their shares of the users (K,), and the log posterior after every pass."""
+
+    scores: Floats
+    shares: Floats
+    history: tuple[float, ...] = ()
+    converged: bool = False
+
+
+class ClusteredRanking(RankingModel):
+    """A finite mixture of Bradley-Terry rankings: every user belongs to one cluster, and each cluster has a ranking.
+
+    Fitted by EM from several starts, of which the most probable after a few passes goes on. Memory and the time of a
+    pass are linear in the comparisons.
+
+    Parameters: ``n_rankings`` (K); ``n_starts``: the first from users who stand out, the others from chance;
+    ``prior``, wins and losses of every item against one of mean strength, added in every cluster; ``max_iter`` passes
+    and ``tol``, the gain of the log posterior per comparison that counts as none; ``random_state``.
+
+    After ``fit``, the largest cluster first: ``rankings_`` (K, Q) item numbers, best first; ``scores_`` (Q, K), log
+    strengths; ``user_weights_`` (M, K), the probability of each user to belong to each cluster; ``mean_weights_`` (K,),
+    the clusters' shares; ``concentration_``, as good as 0; ``items_``, ``users_``; ``log_posterior_`` after each of
+    ``n_iter_`` passes; ``converged_``.
+    """
+
+    scores_: Floats
+
+    def __init__(
+        self,
+        n_rankings: int = 10,
+        *,
+        n_starts: int = 4,
+        prior: float = 0.1,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_rankings = n_rankings
+        self.n_starts = n_starts
+        self.prior = prior
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What a fitted model consists of."""
+        return {**COMMON, **OWN_FIELDS}
+
+    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
+        """Try several starts, and go on with the best."""
+        self._check_parameters()
+        comparisons = as_comparisons(X)
+        self._check_enough(comparisons)
+        rng = as_generator(self.random_state)
+        # one thread, so that sums in matrix products have one order; the kernels use all cores
+        with threadpool_limits(1, "blas"):
+            mixture = Mixture.of(comparisons, self.prior)
+            best = self._start(comparisons, mixture, rng, on_progress)
+            self._keep(comparisons, mixture.maximise(best, self.max_iter, self.tol, on_progress))
+        self._order_rankings()
+        if not self.converged_:
+            message = f"the posterior was still growing after {self.n_iter_} passes; the fit is kept. Try max_iter=."
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _check_parameters(self) -> None:
+        for name in ("n_rankings", "n_starts", "max_iter"):
+            check_whole(name, getattr(self, name), 1)
+        check_positive("prior", self.prior)
+        check_positive("tol", self.tol)
+
+    def _check_enough(self, comparisons: Comparisons) -> None:
+        if self.n_rankings > comparisons.n_users:
+            raise NotIdentifiableError(
+                f"{count(self.n_rankings, 'ranking')} were asked for, but there are only "
+                f"{count(comparisons.n_users, 'user')}, each of whom follows one. Try fewer rankings."
+            )
+
+    def check_consistent(self) -> None:
+        """Raise a ValueError where parameters are impossible, or rankings are not in the order of scores."""
+        self._check_parameters()
+        if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
+            raise ValueError("rankings_ are not in the order of scores_")
+
+    def _start(
+        self, comparisons: Comparisons, mixture: "Mixture", rng: np.random.Generator, on_progress: Progress
+    ) -> Clusters:
+        """Give the start whose clusters are the most probable after a few passes."""
+        n_starts = self.n_starts if self.n_rankings > 1 else 1
+        tried = []
+        for n, child in enumerate(spawn(rng, n_starts)):
+            on_progress("finding a start", n / n_starts)
+            members = self._first_members(comparisons, child) if n == 0 else self._drawn_members(comparisons, child)
+            begun = mixture.clusters_of(members, np.zeros((comparisons.n_items, self.n_rankings)))
+            tried.append(mixture.maximise(begun, min(TRIAL_PASSES, self.max_iter), self.tol))
+        return max(tried, key=lambda clusters: clusters.history[-1])
+
+    def _first_members(self, comparisons: Comparisons, rng: np.random.Generator) -> Floats:
+        return find_user_vertices(comparisons, self.n_rankings, rng=rng)
+
+    def _drawn_members(self, comparisons: Comparisons, rng: np.random.Generator) -> Floats:
+        return rng.dirichlet(np.ones(self.n_rankings), comparisons.n_users)
+
+    def _keep(self, comparisons: Comparisons, clusters: Clusters) -> None:
+        self.items_, self.users_ = comparisons.items, comparisons.users
+        self.scores_, self.rankings_ = clusters.scores, BradleyTerry(clusters.scores).rankings
+        self.mean_weights_, self.concentration_ = clusters.shares, ONE_RANKING_EACH
+        self.log_posterior_ = np.array(clusters.history)
+        self.n_iter_, self.converged_ = len(clusters.history), clusters.converged
+        self.user_weights_ = self._infer_weights(comparisons)
+
+    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        mixture = Mixture.of(comparisons, self.prior)
+        return mixture.members_of(Clusters(self.scores_, self.mean_weights_))[0]
+
+    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+        return BradleyTerry(self.scores_).chances(winners, losers)
+
+    def _laws(self) -> list[Law]:
+        return [OneClusterEach(Clusters(self.scores_, self.mean_weights_))]
+
+    def _item_scores(self, weights: Floats) -> Floats:
+        return mean_wins(self.scores_) @ weights
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The comparisons by user and by ordered pair: row ``2 p + (winner > loser)`` of pair p = (lower, higher)."""
+
+    comparisons: Comparisons
+    rows: Codes
+    lower: Codes
+    higher: Codes
+    prior: float
+
+    @classmethod
+    def of(cls, comparisons: Comparisons, prior: float) -> Self:
+        """Number the pairs that occur."""
+        return cls(
+            comparisons, *kernels.index_pairs(comparisons.winners, comparisons.losers, comparisons.n_items), prior
+        )
+
+    @cached_property
+    def _by_row(self) -> tuple[NDArray[np.int64], Codes, Floats]:
+        """Where each ordered pair begins, (W + 1,), and the user and weight of its comparisons."""
+        c = self.comparisons
+        order, begins = kernels.group(self.rows, 2 * len(self.lower))
+        return begins, c.user_of_each()[order], c.kernel_weights if c.weights is None else c.weights[order]
+
+    def chances_of(self, clusters: Clusters) -> Floats:
+        """Log-probability of each user's cluster together with all comparisons of the user, (M, K)."""
+        c = self.comparisons
+        leads = clusters.scores[self.lower] - clusters.scores[self.higher]
+        chances = np.empty((2 * len(leads), leads.shape[1]))
+        chances[0::2], chances[1::2] = -np.logaddexp(0.0, -leads), -np.logaddexp(0.0, leads)
+        said = kernels.sum_gathered(c.offsets[:-1], c.offsets[1:], self.rows, c.kernel_weights, chances)
+        return said + np.log(clusters.shares)
+
+    def members_of(self, clusters: Clusters) -> tuple[Floats, float]:
+        """Take the E-step: each user's probabilities to belong to the clusters, (M, K), and the log posterior."""
+        joint = self.chances_of(clusters)
+        evidence = logsumexp(joint, axis=1, keepdims=True)
+        members = np.exp(joint - evidence)
+        members /= members.sum(axis=1, keepdims=True)
+        cost = sum(self._table(np.empty(0)).prior_cost(scores) for scores in clusters.scores.T)
+        return members, float(evidence.sum() + SHARE_PRIOR * np.log(clusters.shares).sum() - cost)
+
+    def clusters_of(self, members: Floats, scores: Floats) -> Clusters:
+        """Take the M-step, or a step towards it: shares, and for each cluster better scores than the ones given."""
+        begins, users, weights = self._by_row
+        wins = kernels.sum_gathered(begins[:-1], begins[1:], users, weights, members)
+        better = [improve(self._table(own), before) for own, before in zip(wins.T, scores.T, strict=True)]
+        shares = members.sum(axis=0) + SHARE_PRIOR
+        return Clusters(np.stack(better, axis=1), shares / shares.sum())
+
+    def _table(self, wins: Floats) -> WinTable:
+        return WinTable(self.comparisons.n_items, self.lower, self.higher, wins.reshape(-1, 2), self.prior)
+
+    def maximise(self, clusters: Clusters, max_iter: int, tol: float, on_progress: Progress = silent) -> Clusters:
+        """Run EM on from given clusters, up to max_iter passes in all; the log posterior never falls."""
+        enough, history = tol * self.comparisons.total_weight, list(clusters.history)
+        members, value = self.members_of(clusters)
+        history = history or [value]
+        converged = False
+        while len(history) < max_iter and not converged:
+            on_progress(STAGE, len(history) / max_iter)
+            clusters = self.clusters_of(members, clusters.scores)
+            members, value = self.members_of(clusters)
+            converged = value - history[-1] < enough
+            history.append(value)
+        on_progress(STAGE, 1.0)
+        return Clusters(clusters.scores, clusters.shares, tuple(history), converged)
+
+
+@dataclass(frozen=True)
+class OneClusterEach:
+    """New users belong to one cluster each, nobody knows to which; their likelihood needs no sampling."""
+
+    clusters: Clusters
+
+    @property
+    def prior(self) -> Floats:
+        """The counts of the Dirichlet that says nearly the same, (K,)."""
+        return ONE_RANKING_EACH * self.clusters.shares
+
+    def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:  # noqa: ARG002
+        """Sum over the clusters, (M,)."""
+        return logsumexp(Mixture.of(comparisons, 0.0).chances_of(self.clusters), axis=1)

@@ -1,0 +1,258 @@
+"""FJS: the sparsest mixture of rankings behind the pooled preferences.
+
+Farias, Jagabathula and Shah (2009); paper: appendix, "Connection to the model in FJS". Pooled over all users, item i is
+preferred to item j with probability ``p(i over j) = sum of the masses of the rankings that put i first``. Where every
+ranking has a pair that it alone puts in this order (signature) and no two sets of rankings have the same mass (linear
+independence), the smallest value is a mass, and every larger one is a sum of masses known already or a new mass.
+
+Ours: data have sampling errors, so a value is a sum of masses where it lies within a tolerance of it, in standard
+errors of that value. Several tolerances are tried; for each, the masses and which pairs they belong to are fitted in
+turns, and the one whose rankings explain the values best is kept.
+"""
+
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from plurank import kernels
+from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
+from plurank.components.ordered import places_of
+from plurank.components.strict import Strict, ranking_matrix, win_probabilities
+from plurank.data.checks import check_whole
+from plurank.data.comparisons import Comparisons
+from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
+from plurank.inference.prior import fit_prior
+from plurank.inference.user_weights import fit_flip, infer_weights
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.fields import COMMON, Field
+from plurank.progress import Progress, silent
+from plurank.statistics.pair_moments import Moments, pair_moments
+
+MOST_RANKINGS = 20  # a million sums of masses
+EXACT = 1e-9  # values are taken to be known so well at best
+TOLERANCES = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)  # in standard errors
+MAX_ROUNDS = 1000
+FIRST_FLIP = 0.05
+N_WEIGHING_ROUNDS = 2
+OWN_FIELDS = {
+    "flip_probability_": Field("f", (), "at most a half"),
+    "intransitive_triples_": Field("i", ("K",), "not negative"),
+}
+
+
+class Marginals(NamedTuple):
+    """How often the lower item of each pair is preferred, values (n_pairs,), with standard errors, for all users."""
+
+    n_items: int
+    lower: Codes
+    higher: Codes
+    values: Floats
+    errors: Floats
+
+
+class SparseFit(NamedTuple):
+    """Masses (K,), the rankings they belong to, how badly these explain the values, and the rounds it took."""
+
+    masses: Floats
+    rounded: Rounded
+    misfit: float
+    n_rounds: int
+    is_stable: bool
+
+
+class FJS(RankingModel):
+    """The sparsest mixture of rankings behind the pooled preferences, by the method of Farias, Jagabathula and Shah.
+
+    It looks at all users together, so it needs very many comparisons, and masses that no two sets of rankings share.
+    Time and memory are exponential in ``n_rankings`` (K): all 2^K sums of masses are listed. Where fewer masses explain
+    all there is to explain, ``fit`` refuses and says how many.
+
+    Parameters: ``n_rankings``, at most 20.
+
+    After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first; ``mean_weights_``
+    (K,), the masses; ``user_weights_`` (M, K), given the rankings; ``concentration_``; ``flip_probability_``;
+    ``intransitive_triples_`` (K,), of the pairs found for each ranking; ``items_``, ``users_``; ``n_iter_`` rounds of
+    fitting masses, and ``converged_``, whether more of them would have changed nothing.
+    """
+
+    def __init__(self, n_rankings: int = 10) -> None:
+        self.n_rankings = n_rankings
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What a fitted model consists of."""
+        return {**COMMON, **OWN_FIELDS}
+
+    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
+        """Pool all users, find the masses and their rankings, then weigh these for every user."""
+        self._check_parameters()
+        comparisons = as_comparisons(X)
+        with threadpool_limits(1, "blas"):
+            on_progress("counting pairs", 0.0)
+            moments = pair_moments(comparisons, 0)  # no half of it is used, so the seed of the halves is none
+            found = fit_sparsest(pooled_marginals(moments), self.n_rankings, on_progress)
+            self._keep(comparisons, found)
+            self._weigh(comparisons, moments, on_progress)
+        self._order_rankings()
+        if not self.converged_:
+            message = f"the masses were still moving after {self.n_iter_} rounds; they are kept. Try fewer rankings."
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _check_parameters(self) -> None:
+        if check_whole("n_rankings", self.n_rankings, 1) > MOST_RANKINGS:
+            raise ParameterError(
+                f"n_rankings must be at most {MOST_RANKINGS}, because FJS lists all sums of that many masses, "
+                f"got {self.n_rankings!r}."
+            )
+
+    def check_consistent(self) -> None:
+        """Raise a ValueError where parameters are impossible."""
+        self._check_parameters()
+
+    def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
+        self.items_, self.users_ = comparisons.items, comparisons.users
+        self.rankings_, self.mean_weights_ = found.rounded.rankings, found.masses
+        self.intransitive_triples_ = found.rounded.n_intransitive
+        self.n_iter_, self.converged_ = found.n_rounds, found.is_stable
+
+    def _weigh(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
+        """Fit concentration and flip probability in turns, and the weights with them."""
+        self.flip_probability_ = FIRST_FLIP
+        for turn in range(N_WEIGHING_ROUNDS):
+            on_progress("weighing rankings for every user", turn / (N_WEIGHING_ROUNDS + 1))
+            _, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
+            weights = self._infer_weights(comparisons)
+            self.flip_probability_ = fit_flip(comparisons, self.rankings_, weights)
+        self.user_weights_ = self._infer_weights(comparisons)
+        on_progress("weighing rankings for every user", 1.0)
+
+    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        prior = self.concentration_ * self.mean_weights_
+        return infer_weights(comparisons, self.rankings_, self.flip_probability_, prior)
+
+    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+        return Strict(self.rankings_, self.flip_probability_).chances(winners, losers)
+
+    def _item_scores(self, weights: Floats) -> Floats:
+        beaten = (len(self.items_) - 1 - places_of(self.rankings_)) / (len(self.items_) - 1)
+        return win_probabilities(beaten @ weights, self.flip_probability_)
+
+
+def pooled_marginals(moments: Moments) -> Marginals:
+    """Give the share of comparisons of each pair that its lower item won, with binomial standard errors.
+
+    The errors are those after one more win of both sides, so that a share of 0 or 1 is not taken for certain.
+    """
+    won, lost = moments.counts[0::2], moments.counts[1::2]
+    played = won + lost
+    guess = (won + 1.0) / (played + 2.0)
+    return Marginals(
+        moments.n_items, moments.lower, moments.higher, won / played, np.sqrt(guess * (1.0 - guess) / played)
+    )
+
+
+def fit_sparsest(marginals: Marginals, n_rankings: int, on_progress: Progress = silent) -> SparseFit:
+    """Find masses with every tolerance that gives n_rankings of them, and keep the best fit."""
+    fits, most = [], 1
+    for n, tolerance in enumerate(TOLERANCES):
+        on_progress("finding masses", n / len(TOLERANCES))
+        masses = find_masses(marginals, n_rankings, tolerance)
+        most = max(most, len(masses))
+        if len(masses) == n_rankings:
+            fits.append(_fit_rankings(marginals, masses))
+    if not fits:
+        raise NotIdentifiableError(
+            f"{n_rankings} rankings were asked for, but {most} explain how often each item is preferred to each other. "
+            "Try fewer rankings."
+        )
+    return min(fits, key=lambda fit: fit.misfit)
+
+
+def find_masses(marginals: Marginals, n_rankings: int, tolerance: float) -> Floats:
+    """Go through the values in ascending order: each is a sum of masses known already, or a new mass.
+
+    A new mass is the mean of the values that lie within the tolerance around it. The largest mass is what the others
+    leave, so at most n_rankings - 1 are looked for; fewer are given where they explain everything.
+    """
+    values = np.concatenate([marginals.values, 1.0 - marginals.values])
+    reach = np.maximum(tolerance * np.concatenate([marginals.errors, marginals.errors]), EXACT)
+    order = np.argsort(values, kind="stable")
+    values, reach = values[order], reach[order]
+    masses = np.empty(0)
+    while len(masses) < n_rankings - 1:
+        sums, _ = subset_sums(masses)
+        unexplained = np.flatnonzero(np.abs(sums[nearest(sums, values)] - values) > reach)
+        if not unexplained.size:
+            break
+        first = unexplained[0]
+        alike = values[unexplained] <= values[first] + 2.0 * reach[first]
+        mass = values[unexplained][alike].mean()
+        if masses.sum() + mass > 1.0 - EXACT:
+            break
+        masses = np.append(masses, mass)
+    return np.append(masses, 1.0 - masses.sum())
+
+
+def subset_sums(masses: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Give the sums of all sets of masses, sorted, (2^K,), and the sets: bit k is set where mass k is in it."""
+    sums = np.zeros(1)
+    for mass in masses:
+        sums = np.concatenate([sums, sums + mass])
+    order = np.argsort(sums, kind="stable")
+    return sums[order], order
+
+
+def nearest(sums: Floats, values: Floats) -> NDArray[np.int64]:
+    """Give the place of the nearest of sorted sums for every value."""
+    after = np.clip(np.searchsorted(sums, values), 1, max(len(sums) - 1, 1))
+    before, after = after - 1, np.minimum(after, len(sums) - 1)
+    return np.where(values - sums[before] <= sums[after] - values, before, after)
+
+
+def _fit_rankings(marginals: Marginals, masses: Floats) -> SparseFit:
+    """Fit masses and the pairs they belong to, order the items of each, and fit the masses to these rankings."""
+    precision = 1.0 / np.maximum(marginals.errors, EXACT) ** 2
+    members, n_rounds, is_stable = _assign_pairs(marginals, masses, precision)
+    rounded = _order_items(marginals, members)
+    followed = ranking_matrix(rounded.rankings, marginals.lower, marginals.higher)[0::2]
+    masses = _fit_masses(followed, marginals.values, precision)
+    misfit = float(precision @ (followed @ masses - marginals.values) ** 2)
+    return SparseFit(masses, rounded, misfit, n_rounds, is_stable)
+
+
+def _assign_pairs(marginals: Marginals, masses: Floats, precision: Floats) -> tuple[NDArray[np.bool_], int, bool]:
+    """Assign every pair to the nearest sum of masses, fit the masses to their pairs, and again until nothing changes.
+
+    Gives the members (n_pairs, K), the rounds, and whether nothing changed at last; the misfit never grows.
+    """
+    members = _members(marginals, masses)
+    for n_rounds in range(1, MAX_ROUNDS + 1):
+        masses = _fit_masses(members, marginals.values, precision)
+        before, members = members, _members(marginals, masses)
+        if (members == before).all():
+            return members, n_rounds, True
+    return members, MAX_ROUNDS, False
+
+
+def _members(marginals: Marginals, masses: Floats) -> NDArray[np.bool_]:
+    """Tell which rankings put the lower item of each pair first, (n_pairs, K)."""
+    sums, sets = subset_sums(masses)
+    chosen = sets[nearest(sums, marginals.values)]
+    return (chosen[:, None] >> np.arange(len(masses)) & 1).astype(bool)
+
+
+def _fit_masses(members: NDArray[np.bool_], values: Floats, precision: Floats) -> Floats:
+    """Fit masses (K,) on the simplex to ``values = members @ masses`` by least squares."""
+    weighted = members * (precision / precision.sum())[:, None]
+    return kernels.regress_on_simplex(weighted.T @ members, (values @ weighted)[None], 1e-15, 10_000)[0]
+
+
+def _order_items(marginals: Marginals, members: NDArray[np.bool_]) -> Rounded:
+    """Turn the pairs of each ranking into a total order by the share of its pairs that an item wins."""
+    matrix = np.empty((2 * len(members), members.shape[1]))
+    matrix[0::2], matrix[1::2] = members, ~members
+    return round_to_rankings(matrix, marginals.lower, marginals.higher, marginals.n_items)

@@ -1,0 +1,111 @@
+"""The population's mean weights and how much people differ, by likelihood, given the rankings and the flip probability.
+
+Paper: section 6.3 fits a Dirichlet prior given the rankings, as for separable topic models. Ours: by maximising the
+variational bound of the likelihood of whole users (Blei, Ng and Jordan 2003): in turns each user's posterior, taken for
+a Dirichlet(gamma), and the prior's counts by Minka's fixed point. The bound never falls.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln, polygamma
+
+from plurank import kernels
+from plurank.components.strict import Strict
+from plurank.data.comparisons import Comparisons
+from plurank.inference.user_weights import infer_weights
+
+Floats = NDArray[np.float64]
+COUNT_RANGE = (1e-4, 1000.0)  # of each ranking in the prior
+MAX_ROUNDS, USER_ROUNDS, COUNT_ROUNDS = 300, 10, 100
+TOLERANCE = 1e-7  # gain of the bound per comparison that counts as none
+USER_TOLERANCE, COUNT_TOLERANCE = 1e-5, 1e-6
+MOST_CELLS = 10_000_000  # comparisons times rankings that are looked at
+
+
+@dataclass(frozen=True)
+class LikelyPrior:
+    """Mean weights (K,) and concentration of the Dirichlet, and the bound after every round."""
+
+    mean: Floats
+    concentration: float
+    history: list[float]
+
+
+def fit_prior_by_likelihood(
+    comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, start: Floats
+) -> LikelyPrior:
+    """Improve a Dirichlet prior, from counts ``start`` (K,), for comparisons of some of the users."""
+    c = _some_users(comparisons, MOST_CELLS // len(rankings))
+    p = np.ascontiguousarray(Strict(rankings, flip).chances(c.winners, c.losers))
+    prior = np.clip(start, *COUNT_RANGE)
+    # the most probable weights have one maximum, the bound has many: it is begun at the former
+    totals = np.bincount(c.user_of_each(), c.weights, c.n_users)
+    posteriors = prior + totals[:, None] * infer_weights(c, rankings, flip, prior)
+    history: list[float] = []
+    for _ in range(MAX_ROUNDS if len(prior) > 1 else 0):
+        posteriors, values = kernels.infer_dirichlets(
+            c.offsets, p, c.kernel_weights, prior, posteriors, USER_ROUNDS, USER_TOLERANCE
+        )
+        history.append(bound_of(prior, posteriors, values))
+        if len(history) > 1 and history[-1] - history[-2] < TOLERANCE * c.total_weight:
+            break
+        prior = best_counts(prior, expected_logs(posteriors).mean(axis=0))
+    return LikelyPrior(prior / prior.sum(), float(prior.sum()), history)
+
+
+def _some_users(comparisons: Comparisons, most: int) -> Comparisons:
+    """Give every n-th user, so that there are at most about so many comparisons."""
+    step = 1 + len(comparisons) // most
+    chosen = np.arange(comparisons.n_users) % step == 0
+    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets))) if step > 1 else comparisons
+
+
+def expected_logs(posteriors: Floats) -> Floats:
+    """Mean logarithms of weights under Dirichlets (M, K), (M, K)."""
+    return digamma(posteriors) - digamma(posteriors.sum(axis=1, keepdims=True))
+
+
+def bound_of(prior: Floats, posteriors: Floats, values: Floats) -> float:
+    """Give the bound of the log-likelihood of all users; values (M,) are the comparisons' part of it."""
+    logs = expected_logs(posteriors)
+    return float((values + (logs * (prior - posteriors)).sum(axis=1) + _volume(prior) - _volume(posteriors)).sum())
+
+
+def _volume(counts: Floats) -> Floats:
+    """Log of the constant of Dirichlet densities (..., K)."""
+    return gammaln(counts.sum(axis=-1)) - gammaln(counts).sum(axis=-1)
+
+
+def best_counts(prior: Floats, logs: Floats) -> Floats:
+    """Fit a Dirichlet (K,) to mean logarithms of weights (K,): ``digamma(a_k) = digamma(sum a) + logs_k``.
+
+    Newton's step where it gains more than Minka's fixed point, which always gains: it maximises a bound that is a sum
+    over rankings, so that it may stop at the ends of the range.
+    """
+    for _ in range(COUNT_ROUNDS):
+        fixed = np.clip(_inverse_digamma(digamma(prior.sum()) + logs), *COUNT_RANGE)
+        newton = np.clip(prior + _newton_step(prior, logs), *COUNT_RANGE)
+        new = max(fixed, newton, key=lambda counts: float(_volume(counts) + counts @ logs))
+        moved = np.abs(new / prior - 1.0).max()
+        prior = new
+        if moved < COUNT_TOLERANCE:
+            break
+    return prior
+
+
+def _newton_step(counts: Floats, logs: Floats) -> Floats:
+    """Give the step of Newton's method; the curvature is diagonal plus a constant, so that it costs no more than K."""
+    slope = digamma(counts.sum()) - digamma(counts) + logs
+    own = polygamma(1, counts)
+    shared = (slope / own).sum() / (1.0 / polygamma(1, counts.sum()) - (1.0 / own).sum())
+    return (slope + shared) / own
+
+
+def _inverse_digamma(y: Floats) -> Floats:
+    """Solve ``digamma(x) = y`` by Newton's steps from Minka's start, which is close enough for six to do."""
+    x = np.where(y >= -2.22, np.exp(np.minimum(y, 100.0)) + 0.5, -1.0 / np.minimum(y - digamma(1.0), -1e-3))
+    for _ in range(6):
+        x -= (digamma(x) - y) / polygamma(1, x)
+    return x

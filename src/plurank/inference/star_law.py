@@ -1,0 +1,113 @@
+"""Stars from utilities: an ordinal model in which every person uses the stars in a way of their own.
+
+Ours. A hidden liking ``y = a_u + b_u x + noise`` of an item with utility x, noise ~ N(0, 1), falls between thresholds
+that all share, and the interval it falls in is the star. The lines (a_u, b_u) are drawn from one Gaussian of the
+population, so that somebody with few ratings is predicted much like everybody.
+
+Fitted by expectation-maximisation: hidden likings given the stars, then lines given the likings; the thresholds are
+where each star is as frequent as it was.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.integer]
+MAX_ROUNDS, TOLERANCE = 50, 1e-3
+FIRST_VARIANCE = 0.3
+LEAST_CHANCE = 1e-12
+LONGEST_STEP = 0.5  # of a threshold, which a Newton step may overshoot
+
+
+@dataclass(frozen=True)
+class StarLaw:
+    """Levels (L,) that ratings have, thresholds (L - 1,) between them, and lines (M + 1, 2) of users with covariances
+    (M + 1, 2, 2), last those of somebody who rated nothing. Utilities count from ``centre`` in units of ``scale``."""
+
+    levels: Floats
+    thresholds: Floats
+    lines: Floats
+    covariances: Floats
+    centre: float
+    scale: float
+
+    def probabilities(self, users: Numbers, utilities: Floats) -> Floats:
+        """Give the probability of every level, (n, L), for users, -1 for unknown ones, and utilities (n,)."""
+        x = (utilities - self.centre) / self.scale
+        middle, spread = _predict(x, self.lines[users], self.covariances[users])
+        below = ndtr((self.thresholds - middle[:, None]) / spread[:, None])
+        return np.diff(below, axis=1, prepend=0.0, append=1.0)
+
+
+def fit_stars(users: Numbers, utilities: Floats, values: Floats, n_users: int) -> StarLaw:
+    """Fit to ratings (n,) of items with utilities (n,), given by users (n,)."""
+    levels, codes = np.unique(values, return_inverse=True)
+    centre, scale = float(utilities.mean()), float(utilities.std()) or 1.0
+    x = (utilities - centre) / scale
+    shares = np.cumsum(np.bincount(codes))[:-1] / len(codes)
+    thresholds = ndtri(shares)
+    mean, covariance = np.array([0.0, 0.0]), FIRST_VARIANCE * np.eye(2)
+    lines = np.zeros((n_users, 2))
+    products = _sum_products(users, x, n_users)
+    for _ in range(MAX_ROUNDS):
+        likings = _expect_likings((lines[users] * _design(x)).sum(axis=1), thresholds, codes)
+        precision = np.linalg.inv(covariance)
+        covariances = np.linalg.inv(products + precision)
+        pulls = np.stack([np.bincount(users, likings * column, n_users) for column in _design(x).T], axis=1)
+        lines = np.einsum("uij,uj->ui", covariances, pulls + precision @ mean)
+        mean, covariance = _population(lines, covariances)
+        before, thresholds = (
+            thresholds,
+            _place_thresholds(thresholds, shares, *_predict(x, lines[users], covariances[users])),
+        )
+        if np.abs(thresholds - before).max(initial=0.0) < TOLERANCE:
+            break
+    return StarLaw(
+        levels, thresholds, np.vstack([lines, mean]), np.concatenate([covariances, covariance[None]]), centre, scale
+    )
+
+
+def _design(x: Floats) -> Floats:
+    return np.stack([np.ones_like(x), x], axis=1)
+
+
+def _sum_products(users: Numbers, x: Floats, n_users: int) -> Floats:
+    """Sum (1, x) (1, x)^T over each user's ratings, (M, 2, 2)."""
+    n, first, second = (np.bincount(users, x**power, n_users) for power in (0, 1, 2))
+    return np.stack([n, first, first, second], axis=1, dtype=np.float64).reshape(-1, 2, 2)
+
+
+def _expect_likings(middle: Floats, thresholds: Floats, codes: Numbers) -> Floats:
+    """Give the mean of N(middle, 1) within the interval of each star, (n,)."""
+    edges = np.concatenate([[-np.inf], thresholds, [np.inf]])
+    low, high = edges[codes] - middle, edges[codes + 1] - middle
+    return middle + (_density(low) - _density(high)) / np.maximum(ndtr(high) - ndtr(low), LEAST_CHANCE)
+
+
+def _population(lines: Floats, covariances: Floats) -> tuple[Floats, Floats]:
+    """Mean and covariance of the lines; one more user of the first variance keeps it from collapsing."""
+    mean = lines.mean(axis=0)
+    apart = lines - mean
+    total = covariances.sum(axis=0) + apart.T @ apart + FIRST_VARIANCE * np.eye(2)
+    return mean, total / (len(lines) + 1)
+
+
+def _predict(x: Floats, lines: Floats, covariances: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of the hidden liking, (n,), for lines (n, 2) with covariances (n, 2, 2)."""
+    variance = covariances[:, 0, 0] + 2.0 * covariances[:, 0, 1] * x + covariances[:, 1, 1] * x * x
+    return lines[:, 0] + lines[:, 1] * x, np.sqrt(1.0 + variance)
+
+
+def _place_thresholds(thresholds: Floats, shares: Floats, middle: Floats, spread: Floats) -> Floats:
+    """Move each threshold by a Newton step to where the share of ratings expected below it is the share that was."""
+    apart = (thresholds - middle[:, None]) / spread[:, None]
+    slopes = (_density(apart) / spread[:, None]).mean(axis=0)
+    steps = (ndtr(apart).mean(axis=0) - shares) / np.maximum(slopes, LEAST_CHANCE)
+    return thresholds - np.clip(steps, -LONGEST_STEP, LONGEST_STEP)
+
+
+def _density(x: Floats) -> Floats:
+    return np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi)

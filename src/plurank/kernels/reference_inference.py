@@ -1,0 +1,104 @@
+"""The plain twins of the kernels for new users and for the prior; see :mod:`plurank.kernels.reference`."""
+
+# ruff: noqa: D103
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.kernels.reference_mixing import Floats, Ints, ones_if_empty
+
+ENOUGH = 0.5
+
+
+def read_left_to_right(
+    offsets: Ints,
+    likelihoods: Floats,
+    prior: Floats,
+    seeds: NDArray[np.uint64],
+    n_particles: int,
+    most_redrawn: int,
+) -> Floats:
+    users = zip(itertools.pairwise(offsets), seeds.tolist(), strict=True)
+    values = [_read_user(likelihoods[a:b], prior, seed, n_particles, most_redrawn) for (a, b), seed in users]
+    return np.array(values, dtype=np.float64)
+
+
+def _uniforms(seed: int) -> Iterator[float]:
+    """The stream of SplitMix64."""
+    mask = 2**64 - 1
+    while True:
+        seed = (seed + 0x9E3779B97F4A7C15) & mask
+        mixed = seed
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = ((mixed ^ (mixed >> shift)) * factor) & mask
+        yield ((mixed ^ (mixed >> 31)) >> 11) * 2.0**-53
+
+
+def _read_user(p: Floats, prior: Floats, seed: int, n_particles: int, most_redrawn: int) -> float:
+    draws = _uniforms(seed)
+
+    def draw(chances: Floats) -> int:
+        cumulated = np.cumsum(chances)
+        return min(int(np.searchsorted(cumulated, next(draws) * cumulated[-1], side="right")), len(chances) - 1)
+
+    tokens = np.empty((n_particles, len(p)), dtype=np.int64)
+    counts = np.zeros((n_particles, len(prior)))
+    weights = np.full(n_particles, 1.0 / n_particles)
+    value, turn = 0.0, 0
+    for e in range(len(p)):
+        n_redrawn = min(e, most_redrawn)
+        for z, n, r in zip(tokens, counts, range(n_particles), strict=True):
+            for at in np.arange(turn, turn + n_redrawn) % e if e else []:
+                n[z[at]] -= 1.0
+                z[at] = draw((prior + n) * p[at])
+                n[z[at]] += 1.0
+            weights[r] *= ((prior + n) * p[e]).sum() / (prior.sum() + e)
+            z[e] = draw((prior + n) * p[e])
+            n[z[e]] += 1.0
+        turn = (turn + n_redrawn) % (e + 1)
+        if weights.sum() == 0.0:
+            return -np.inf
+        value += np.log(weights.sum())
+        weights /= weights.sum()
+        if (weights**2).sum() * ENOUGH * n_particles > 1.0:
+            wanted = (next(draws) + np.arange(n_particles)) / n_particles
+            chosen = np.minimum(np.searchsorted(np.cumsum(weights), wanted, side="right"), n_particles - 1)
+            tokens, counts = tokens[chosen], counts[chosen]
+            weights = np.full(n_particles, 1.0 / n_particles)
+    return float(value)
+
+
+def digamma(x: Floats) -> Floats:
+    """Far out ``log(x - 1/2) + 1 / (24 (x - 1/2)^2)`` and on, which needs no series of its own near 0."""
+    steps = np.arange(200.0)
+    far = x + len(steps) - 0.5
+    return np.log(far) + 1.0 / (24.0 * far**2) - 7.0 / (960.0 * far**4) - (1.0 / (x[..., None] + steps)).sum(axis=-1)
+
+
+def infer_dirichlets(
+    offsets: Ints,
+    likelihoods: Floats,
+    weights: Floats,
+    prior: Floats,
+    start: Floats,
+    max_rounds: int,
+    tolerance: float,
+) -> tuple[Floats, Floats]:
+    found, values = start.copy(), np.zeros(len(offsets) - 1)
+    counts = ones_if_empty(weights, len(likelihoods))
+    for u, (begin, end) in enumerate(itertools.pairwise(offsets)):
+        p, c = likelihoods[begin:end], counts[begin:end]
+        for turn in range(max_rounds + 1):
+            gamma = found[u]
+            logs = digamma(gamma) - digamma(gamma.sum()[None])
+            highest = logs.max()
+            shares = np.exp(logs - highest)
+            mixed = p @ shares
+            values[u] = c @ (np.log(mixed) + highest)
+            new = prior + shares * ((c / mixed) @ p)
+            if turn == max_rounds or np.abs(new - gamma).max() <= tolerance * gamma.sum():
+                break
+            found[u] = new
+    return found, values

@@ -1,0 +1,70 @@
+"""The kernels for new users and for the prior equal their plain twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import digamma
+
+from plurank import kernels
+from plurank.kernels import reference_inference, variational
+from tests.kernels.twins import NOTHING, agree
+
+
+def both(name, *arguments, **tolerance):
+    """Call a kernel and its twin, check that they agree, and give the kernel's answer."""
+    answers = [getattr(module, name)(*arguments) for module in (kernels, reference_inference)]
+    agree(*answers, **tolerance)
+    return answers[0]
+
+
+@st.composite
+def new_users(draw, most_users=5, most_each=9):
+    """offsets, likelihoods (n, K), a prior (K,) and a generator."""
+    per_user = draw(st.lists(st.integers(0, most_each), min_size=1, max_size=most_users))
+    n_rankings = draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    offsets = np.concatenate([[0], np.cumsum(per_user)]).astype(np.int64)
+    offsets.setflags(write=False)  # as those of Comparisons
+    likelihoods = rng.uniform(0.01, 0.99, (int(offsets[-1]), n_rankings))
+    return offsets, likelihoods, rng.gamma(0.5, 1.0, n_rankings) + 1e-3, rng
+
+
+@given(case=new_users(), n_particles=st.integers(1, 7), most_redrawn=st.sampled_from([0, 1, 3, 100]))
+def test_reading_from_left_to_right_equals_its_twin(case, n_particles, most_redrawn):
+    offsets, likelihoods, prior, rng = case
+    seeds = rng.integers(0, 2**64, offsets.size - 1, dtype=np.uint64)
+    values = both("read_left_to_right", offsets, likelihoods, prior, seeds, n_particles, most_redrawn)
+    assert (values <= 0.0).all()
+
+
+def test_long_users_copy_heavy_particles_as_the_twin_does(rng):
+    likelihoods = rng.choice([0.02, 0.98], (120, 3))
+    arguments = (np.array([0, 120]), likelihoods, np.full(3, 0.1), np.array([7], np.uint64), 10, 2)
+    both("read_left_to_right", *arguments)
+
+
+def test_what_no_ranking_explains_is_impossible_and_no_error():
+    likelihoods = np.array([[0.5, 0.5], [0.0, 0.0], [0.5, 0.5]])
+    arguments = (np.array([0, 3]), likelihoods, np.ones(2), np.array([7], np.uint64), 4, 2)
+    assert kernels.read_left_to_right(*arguments).tolist() == [-np.inf]
+    assert reference_inference.read_left_to_right(*arguments).tolist() == [-np.inf]
+
+
+@given(case=new_users(), max_rounds=st.integers(0, 8), is_weighted=st.booleans())
+def test_the_dirichlets_of_users_equal_their_twin(case, max_rounds, is_weighted):
+    offsets, likelihoods, prior, rng = case
+    weights = rng.uniform(0.1, 3.0, len(likelihoods)) if is_weighted else NOTHING
+    start = rng.gamma(2.0, 1.0, (offsets.size - 1, len(prior))) + 1e-3
+    found, _ = both("infer_dirichlets", offsets, likelihoods, weights, prior, start, max_rounds, 0.0)
+    counts = weights if is_weighted else np.ones(len(likelihoods))
+    if max_rounds:
+        said = np.add.reduceat(np.append(counts, 0.0), offsets[:-1]) * (np.diff(offsets) > 0)
+        np.testing.assert_allclose(found.sum(axis=1), prior.sum() + said)
+
+
+@pytest.mark.parametrize("name", ["kernel", "twin"])
+def test_the_digamma_function_written_by_hand_is_that_of_scipy(name):
+    x = 10.0 ** np.linspace(-9, 5, 2001)
+    ours = reference_inference.digamma(x) if name == "twin" else np.array([variational._digamma(value) for value in x])
+    np.testing.assert_allclose(ours, digamma(x), rtol=1e-12, atol=1e-12)
