@@ -59,18 +59,29 @@ def tasks(folder: Path) -> Iterator[tuple[str, str, plurank.Comparisons, plurank
             yield task, f"{pairs}, {ties}", *made
 
 
+def fit(name: str, k: int, train: plurank.Comparisons) -> RankingModel:
+    """Fit K rankings; FJS, which finds no more of them than pooled shares tell apart, as many as it finds."""
+    try:
+        return METHODS[name](k).fit(train)
+    except plurank.NotIdentifiableError:
+        if name != "FJS" or k == 1:
+            raise
+        return fit(name, k - 1, train)
+
+
 def measure(
     task: str, setting: str, name: str, train: plurank.Comparisons, test: plurank.Comparisons
 ) -> dict[str, object]:
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", plurank.ConvergenceWarning)
-        model = METHODS[name](K).fit(train)
+        model = fit(name, K, train)
     fitted = time.perf_counter()
     new = task == "new users"
     score = model.score(test, method="left-to-right", random_state=0) if new else model.score(test)
     row = {
-        "key": f"{task}, {setting}, {name}", "task": task, "setting": setting, "method": name, "n_train": len(train),
+        "key": f"{task}, {setting}, {name}", "task": task, "setting": setting, "method": name,
+        "n_rankings": len(model.rankings_), "n_train": len(train),
         "n_test": len(test), "log_likelihood": round(score, 5), "fit_seconds": round(fitted - begin, 1),
         "score_seconds": round(time.perf_counter() - fitted, 1), "seed": 0,
     }  # fmt: skip

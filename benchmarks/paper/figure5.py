@@ -1,7 +1,8 @@
 """Figure 5: how likely held-out comparisons are, against the number of rankings.
 
 MovieLens-1M, the 100 most rated movies, new comparisons of known users, Full and Ignore, as the upper left of Figure 4.
-FJS looks at all subsets of the rankings, which ends at about 20 of them.
+FJS looks at all subsets of the rankings, which ends at 20 of them, and finds no more than pooled shares tell apart: see
+column n_found.
 
     python -m benchmarks.paper.figure5 --data FOLDER [--rankings 5 10 ...] [--only NAME ...] [--draw]
 """
@@ -16,7 +17,7 @@ import polars as pl
 import plurank
 from benchmarks.common import RESULTS, write_results
 from benchmarks.movielens import compare, read_ratings
-from benchmarks.paper.figure4 import METHODS
+from benchmarks.paper.figure4 import METHODS, fit
 from benchmarks.paper.figures import measured_curves, save_figure
 
 RANKINGS = (5, 10, 15, 20, 25, 30)
@@ -25,9 +26,10 @@ MOST = {"FJS": 20, "one ranking": 1}
 
 def measure(name: str, k: int, train: plurank.Comparisons, test: plurank.Comparisons) -> dict[str, object]:
     begin = time.perf_counter()
-    model = METHODS[name](k).fit(train)
+    model = fit(name, k, train)
     row = {
-        "key": f"{name}, {k}", "method": name, "n_rankings": k, "n_train": len(train), "n_test": len(test),
+        "key": f"{name}, {k}", "method": name, "n_rankings": k, "n_found": len(model.rankings_),
+        "n_train": len(train), "n_test": len(test),
         "log_likelihood": round(model.score(test), 5), "accuracy": round(model.accuracy(test), 5),
         "seconds": round(time.perf_counter() - begin, 1), "seed": 0,
     }  # fmt: skip
