@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml README.md $(shell find src -name '*.py')
 
-.PHONY: help demo test check format benchmarks clean
+.PHONY: help demo test check format benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
 	@echo "make format      sort imports and lay out the code"
 	@echo "make benchmarks  measure what needs no data again (about half an hour)"
+	@echo "make peers       a small match against other packages, in environments of their own (about ten minutes)"
 	@echo "make clean       remove .venv and build products"
 
 demo: .venv/installed
@@ -37,8 +38,11 @@ benchmarks: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.new_people
 
+peers: .venv/tested-wheel
+	$(BIN)/python -m benchmarks.peers.run --small
+
 clean:
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv .peers build dist src/*.egg-info
 
 .venv/created:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "plurank needs Python 3.11 to 3.13, but $(PYTHON) is " + sys.version.split()[0] + ". Try make PYTHON=python3.12")'

@@ -1,5 +1,7 @@
 """Comparisons made from ratings or rankings are told from others, and count as what was observed."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -17,13 +19,25 @@ def ratings(n_users=40, n_items=12, n_stars=5, seed=0):
 
 @pytest.mark.parametrize("pairs", ["full", "partial"])
 @pytest.mark.parametrize("ties", ["ignore", "both"])
-def test_comparisons_made_from_ratings_look_so(pairs, ties):
-    assert look_rated(Comparisons.from_ratings(ratings(), pairs, ties, random_state=0))
+def test_comparisons_made_from_ratings_look_so_when_nobody_says(pairs, ties):
+    made = Comparisons.from_ratings(ratings(), pairs, ties, random_state=0)
+    assert look_rated(replace(made, rated=None))
 
 
-def test_comparisons_made_from_rankings_look_so():
+def test_comparisons_made_from_rankings_look_so_when_nobody_says():
     frame = ratings(n_stars=1000).rename({"rating": "rank"})
-    assert look_rated(Comparisons.from_rankings(frame))
+    assert look_rated(replace(Comparisons.from_rankings(frame), rated=None))
+
+
+def test_comparisons_remember_that_they_were_made_from_ratings():
+    made = Comparisons.from_ratings(ratings(), ties="random", random_state=0)
+    assert look_rated(made)
+    assert not look_rated(replace(made, rated=None))  # ties that were tossed hide it
+    assert not look_rated(replace(made, rated=False))
+    train, test = made.split(0.5, random_state=0)
+    assert train.rated is True
+    assert test.block(0, 3).rated is True
+    assert plurank.simulate(5, 4, 1, 3, random_state=0).comparisons.rated is None
 
 
 def test_half_a_win_each_way_is_a_tie_of_ratings():

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,3 +123,15 @@ def test_a_sample_has_enough_comparisons_and_enough_users(rng):
     assert some_users(c, 95, rng).n_users == 10
     assert some_users(c, 95, rng, least_users=40).n_users == 40
     assert some_users(c, 95, rng, least_users=200) is c
+
+
+def test_items_are_held_out_of_made_comparisons_even_where_tossed_ties_contradict_each_other():
+    rng = np.random.default_rng(0)
+    users, items = np.nonzero(rng.random((30, 20)) < 0.9)
+    frame = pl.DataFrame({"user": users, "item": items, "rating": rng.integers(1, 4, len(users))})
+    made = Comparisons.from_ratings(frame, ties="random", random_state=0)
+    kept, held_out = split_safely(made, 0.3, np.random.default_rng(1))
+    for user in range(made.n_users):
+        own = made.user_of_each() == user
+        trained = {*made.winners[own & kept], *made.losers[own & kept]}
+        assert not trained & {*made.winners[own & held_out], *made.losers[own & held_out]}

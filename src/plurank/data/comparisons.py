@@ -28,7 +28,8 @@ class Comparisons:
 
     Comparison e says that its user preferred item ``winners[e]`` to item ``losers[e]``; the comparisons of
     user u are ``offsets[u]:offsets[u + 1]``. Items and users are numbered in the order of ``items`` and
-    ``users``, the labels. A comparison of weight 2 counts as two; ``weights`` is None where all weigh 1.
+    ``users``, the labels. A comparison of weight 2 counts as two; ``weights`` is None where all weigh 1. ``rated`` says
+    whether comparisons were made from ratings or rankings, None where nobody knows.
     Make one with ``read_comparisons``, ``from_frame``, ``from_arrays``, ``from_ratings`` or
     ``from_rankings``.
     """
@@ -39,12 +40,13 @@ class Comparisons:
     items: Labels
     users: Labels
     weights: NDArray[np.float64] | None = None
+    rated: bool | None = None
 
     def __post_init__(self) -> None:
         # views that cannot be written to; the arrays given stay as they are
         for field in fields(self):
             array = getattr(self, field.name)
-            if array is not None:
+            if isinstance(array, np.ndarray):
                 view = array.view()
                 view.setflags(write=False)
                 object.__setattr__(self, field.name, view)
@@ -111,6 +113,7 @@ class Comparisons:
             self.items,
             self.users[begin:end],
             None if self.weights is None else self.weights[at],
+            self.rated,
         )
 
     def select(self, keep: NDArray[np.bool_]) -> "Comparisons":
@@ -124,6 +127,7 @@ class Comparisons:
             self.items,
             self.users[stay],
             None if self.weights is None else self.weights[keep],
+            self.rated,
         )
 
     def split(

@@ -17,11 +17,13 @@ CHANCES = 20  # comparisons that could have contradicted others are the least to
 
 
 def look_rated(comparisons: Comparisons) -> bool:
-    """Tell whether comparisons seem made from ratings or rankings.
+    """Tell whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
 
     Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated.
     """
     c = comparisons
+    if c.rated is not None:
+        return c.rated
     chances = count_chances(c)
     telling = chances > 0
     if chances.sum() < CHANCES:

@@ -90,8 +90,9 @@ def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generato
     Nothing is held out of users with nothing left to train on.
     """
     c = comparisons
-    consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
-    each = np.repeat(consistent & (count_chances(c) > 0), np.diff(c.offsets))
+    # ties of ratings may be tossed or go both ways, so that made comparisons, too, can contradict each other
+    made = bool(c.rated) | kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
+    each = np.repeat(made & (count_chances(c) > 0), np.diff(c.offsets))
     by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
     kept, held_out = np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
     users = c.user_of_each()

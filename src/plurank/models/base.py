@@ -256,6 +256,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             self.items_,
             comparisons.users,
             comparisons.weights,
+            comparisons.rated,
         )
 
     def _order_rankings(self) -> None:

@@ -1,0 +1,40 @@
+"""Who takes part. A method file has ``SETTINGS``, at most five, and ``fit(train, seed, threads, **setting)``.
+
+``fit`` returns a function from what new users were asked and from questions to log odds of left (or, from methods that
+know utilities only, their difference: the slope is found for everybody). Method files never see answers.
+"""
+
+from dataclasses import dataclass
+
+FOLDED, IGNORED = "folded in", "ignored: one ranking for all"
+NO_PAIRS = "takes stars, not the comparisons that new users are asked"
+
+
+@dataclass(frozen=True)
+class Method:
+    """Where a method runs, what it may see, what becomes of new users' comparisons, whose versions to report."""
+
+    environment: str
+    track: str
+    new_users: str
+    packages: tuple[str, ...]
+
+    @property
+    def takes_new_users(self) -> bool:
+        return self.new_users != NO_PAIRS
+
+
+OURS = "plurank_mixed"
+METHODS = {
+    OURS: Method("plurank", "comparisons", FOLDED, ("plurank",)),
+    "plurank_single": Method("plurank", "comparisons", IGNORED, ("plurank",)),
+    "pair_frequency": Method("plurank", "comparisons", IGNORED, ("numpy",)),
+    "choix_bt": Method("main", "comparisons", IGNORED, ("choix",)),
+    "evalica_bt": Method("main", "comparisons", IGNORED, ("evalica",)),
+    "crowdkit_bt": Method("main", "comparisons", IGNORED, ("crowd-kit",)),
+    "lda_sklearn": Method("main", "comparisons", FOLDED, ("scikit-learn",)),
+    "lda_tomotopy": Method("main", "comparisons", FOLDED, ("tomotopy",)),
+    "cornac_mf": Method("main", "stars", NO_PAIRS, ("cornac",)),
+    "implicit_likes": Method("main", "stars", NO_PAIRS, ("implicit",)),
+    "smurff_bpmf": Method("smurff", "stars", NO_PAIRS, ("smurff",)),
+}

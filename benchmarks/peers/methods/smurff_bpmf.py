@@ -1,0 +1,33 @@
+"""smurff: Bayesian probabilistic matrix factorisation of stars, less their mean, averaged over samples."""
+
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import smurff
+from scipy.sparse import coo_matrix
+
+from benchmarks.peers.case import Floats, Predict, Train
+
+SETTINGS = [{"num_latent": num_latent} for num_latent in (2, 5, 10, 20)]
+BURN_IN, SAMPLES = 100, 200
+
+
+def fit(train: Train, seed: int, threads: int, *, num_latent: int) -> Predict:
+    assert train.ratings is not None
+    users, items, ratings = (train.ratings[name].to_numpy() for name in ("user", "item", "rating"))
+    stars = coo_matrix((ratings - ratings.mean(), (users, items)), shape=(train.n_users, train.n_items))
+    with tempfile.TemporaryDirectory() as folder:
+        session = smurff.BPMFSession(
+            Ytrain=stars, is_scarce=True, num_latent=num_latent, burnin=BURN_IN, nsamples=SAMPLES, seed=seed,
+            num_threads=threads, verbose=0, save_name=str(Path(folder) / "samples.hdf5"), save_freq=1,
+        )  # fmt: skip
+        session.run()
+        samples = session.makePredictSession().samples
+        table = sum(sample.predict((Ellipsis, Ellipsis)) for sample in samples) / len(samples)
+
+    def predict(asked: pl.DataFrame, questions: pl.DataFrame) -> Floats:  # noqa: ARG001
+        who, left, right = (questions[name].to_numpy() for name in ("user", "left", "right"))
+        return table[who, left] - table[who, right]
+
+    return predict

@@ -1,0 +1,126 @@
+"""Merge the match into a table: means over seeds, paired differences to MixedRanking with a bootstrap over users."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmarks.peers.case import read_about, read_answers
+from benchmarks.peers.methods import METHODS, OURS
+from benchmarks.peers.score import sums_by_user
+
+DRAWS = 2000
+KEYS = ["set", "task", "given"]
+FIGURES = ["log_likelihood", "accuracy", "calibration_error", "fit_seconds", "tune_seconds", "peak_mib"]
+
+
+def sums_of(name: str, folders: Iterable[Path]) -> pl.DataFrame:
+    """Log-likelihoods by set, task, given, seed and user, of every case the method was in."""
+    parts = []
+    for folder in folders:
+        path, about = folder / f"{name}.parquet", read_about(folder)
+        if path.exists():
+            users, answers = pl.read_parquet(folder / "questions.parquet")["user"], read_answers(folder)
+            for (given,), own in pl.read_parquet(path).group_by("given", maintain_order=True):
+                case = {"set": about["set"], "task": about["task"], "given": given, "seed": about["seed"]}
+                sums = sums_by_user(users, own["probability"].to_numpy(), answers)
+                parts.append(sums.with_columns(pl.lit(value).alias(key) for key, value in case.items()))
+    return pl.concat(parts) if parts else pl.DataFrame()
+
+
+def paired_difference(theirs: pl.DataFrame, ours: pl.DataFrame, draws: int = DRAWS) -> tuple[float, float, float]:
+    """Mean difference per question, theirs minus ours, and its 95 % interval: users are drawn, with all their seeds."""
+    both = theirs.join(ours, on=["seed", "user"], suffix="_ours")
+    by_user = both.group_by("user").agg((pl.col("logs") - pl.col("logs_ours")).sum(), pl.col("n").sum()).sort("user")
+    logs, n = by_user["logs"].to_numpy(), by_user["n"].to_numpy()
+    drawn = draw_means(logs, n, draws)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(logs.sum() / n.sum()), float(low), float(high)
+
+
+def draw_means(logs: NDArray[np.float64], n: NDArray[np.int64], draws: int) -> NDArray[np.float64]:
+    """Draw users with replacement, many times; give the mean per question of each draw, (draws,)."""
+    rng = np.random.default_rng(0)
+    times = rng.multinomial(len(n), np.full(len(n), 1.0 / len(n)), size=draws)
+    return (times @ logs) / (times @ n)
+
+
+def merge(folders: list[Path], rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """One row for every set, task, number given and method: means over seeds, and differences to ours."""
+    means = pl.DataFrame(rows, infer_schema_length=None).group_by(*KEYS, "track", "method", maintain_order=True)
+    table = means.agg(*FIGURES, pl.len().alias("seeds")).with_columns(pl.col(FIGURES).list.mean())
+    sums = {name: sums_of(name, folders) for name in table["method"].unique()}
+    differences = [_difference(row, sums) for row in table.iter_rows(named=True)]
+    return table.with_columns(pl.DataFrame(differences, schema=["difference", "low", "high"], orient="row"))
+
+
+def _difference(row: dict[str, Any], sums: dict[str, pl.DataFrame]) -> tuple[float | None, float | None, float | None]:
+    case = [pl.col(key) == row[key] for key in KEYS]
+    if row["method"] == OURS or OURS not in sums:
+        return None, None, None
+    return paired_difference(sums[row["method"]].filter(case), sums[OURS].filter(case))
+
+
+def verdict(case: pl.DataFrame) -> str:
+    """Say whether ours is first among methods that see comparisons only, and whether that could be chance."""
+    if OURS not in case["method"]:
+        return "did not take part"
+    fair = case.filter(pl.col("track") == "comparisons").sort("log_likelihood", descending=True)
+    first = fair.row(0, named=True)
+    if first["method"] == OURS:
+        second = fair.row(1, named=True) if len(fair) > 1 else None
+        sure = second is not None and second["high"] < 0
+        return "first" + ("" if sure else ", but not beyond doubt")
+    sure = first["low"] > 0
+    return f"not first: {first['method']} is ahead by {first['difference']:.4f}" + ("" if sure else ", within noise")
+
+
+def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]]) -> None:
+    """Write the table in Markdown: a section for every case, tracks apart, and who could not take part."""
+    table = merge(folders, rows)
+    n_seeds = max(table["seeds"].to_list())
+    lines = [
+        "# The match against peers",
+        "",
+        f"Made by `python -m benchmarks.peers.run`, {n_seeds} seeds; rules and settings: `benchmarks/peers/README.md`.",
+        "Difference: log-likelihood a question minus that of `plurank_mixed`, 95 % interval by a bootstrap over users.",
+        "Methods of the stars track saw ratings, all others comparisons alone; tracks are not to be compared for rank.",
+    ]
+    lines += ["", "| set | task | given | plurank_mixed, comparisons only |", "|---|---|---|---|"]
+    cases = list(table.group_by(KEYS, maintain_order=True))
+    lines += [f"| {key[0]} | {key[1]} | {key[2] or ''} | {verdict(case)} |" for key, case in cases]
+    for key, case in cases:
+        lines += ["", f"## {key[0]}, {key[1]}" + (f" given {key[2]}" if key[2] else ""), ""]
+        lines += _section(case)
+    lines += ["", *_absent(folders)]
+    path.write_text("\n".join(lines) + "\n")
+    print(f"wrote {path}")
+
+
+def _section(case: pl.DataFrame) -> list[str]:
+    head = "| track | method | log-likelihood | difference | accuracy | calibration error | fit s | tuning s | MiB |"
+    lines = [head, "|---|---|---|---|---|---|---|---|---|"]
+    for row in case.sort("track", "log_likelihood", descending=[False, True]).iter_rows(named=True):
+        gap = "" if row["low"] is None else f"{row['difference']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})"
+        lines.append(
+            f"| {row['track']} | {row['method']} | {row['log_likelihood']:.4f} | {gap} | {row['accuracy']:.3f} "
+            f"| {row['calibration_error']:.3f} | {row['fit_seconds']:.2f} | {row['tune_seconds']:.1f} "
+            f"| {row['peak_mib']:.0f} |"
+        )
+    return lines
+
+
+def _absent(folders: list[Path]) -> list[str]:
+    lines = ["## Who is missing where, and why", ""]
+    for name, method in METHODS.items():
+        if method.takes_new_users:
+            lines.append(f"- {name}: new users' comparisons are {method.new_users}.")
+        else:
+            lines.append(f"- {name}: only where there are stars, and not with new users, as it {method.new_users}.")
+    for folder in folders:
+        where = "{set}, {task}, seed {seed}".format(**read_about(folder))
+        lines += [f"- {file.stem} failed on {where}: {file.read_text()}" for file in sorted(folder.glob("*.failed"))]
+    return lines
