@@ -70,15 +70,17 @@ def test_people_who_could_not_contradict_themselves_say_nothing():
 
 def test_a_users_n_items_count_as_n_minus_one_observations():
     c = Comparisons.from_ratings(ratings())
-    weighed = weigh_observations(c, rated=True)
+    weighed = weigh_observations(c)
     totals = np.add.reduceat(weighed.weights, weighed.offsets[:-1])
     np.testing.assert_allclose(totals, np.minimum(np.diff(c.offsets), count_items(c) - 1))
     assert weighed.total_weight == pytest.approx(totals.sum())
-    assert weigh_observations(c, rated=False) is c
+    dearer = weigh_observations(c, 2.0)
+    assert weighed.total_weight < dearer.total_weight <= 2.0 * weighed.total_weight
+    assert weigh_observations(c, 1000.0) is c
 
 
 def test_weights_given_keep_their_proportions():
     c = Comparisons.from_arrays(["u"] * 3, ["a", "b", "a"], ["b", "c", "c"], [0.5, 1.0, 1.0])
-    np.testing.assert_allclose(weigh_observations(c, rated=True).weights, np.array([0.5, 1.0, 1.0]) * 2.0 / 2.5)
+    np.testing.assert_allclose(weigh_observations(c).weights, np.array([0.5, 1.0, 1.0]) * 2.0 / 2.5)
     few = Comparisons.from_arrays(["u"] * 2, ["a", "b"], ["b", "c"], [0.5, 1.0])
-    np.testing.assert_array_equal(weigh_observations(few, rated=True).weights, [0.5, 1.0])
+    np.testing.assert_array_equal(weigh_observations(few).weights, [0.5, 1.0])

@@ -2,7 +2,7 @@
 
 Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: it collapses to hard or to uniform
 weights. So some comparisons are held out (see ``split_safely``), the rest is fitted with larger and smaller values, and
-what predicts best is kept.
+what predicts best is kept. Where comparisons come from ratings, what an item rated is worth is chosen first.
 """
 
 from dataclasses import dataclass, replace
@@ -32,6 +32,7 @@ STEP = 10**0.5  # between neighbouring values
 # concentration), so one move goes along this ridge.
 MOVES = ({"concentration": 1.0}, {"concentration": 2.0, "spread": 1.0}, {"spread": 1.0})
 MAX_ROUNDS = 3
+MOST_WORTH = 8.0  # comparisons that an item rated counts as
 RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 1100.0)}
 
 
@@ -72,7 +73,7 @@ def choose_priors(
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return priors
-    splits = [_warm(split, priors, mixing) for split in splits]
+    priors, splits = _choose_worth(splits, priors, mixing, rated)
     best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
     gains: dict[tuple[float, ...], float] = {}  # of neighbours that were tried
     for move in moves * MAX_ROUNDS:
@@ -115,10 +116,10 @@ def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rn
     trained[users[kept]] = True
     if held_out.sum() < LEAST_HELD_OUT:
         return None
-    train = weigh_observations(sample.select(kept), rated)
+    train = sample.select(kept)
     rows = (np.cumsum(trained) - 1).astype(np.int32)[users[held_out]]
     counts = np.ones(int(held_out.sum())) if sample.weights is None else sample.weights[held_out]
-    start = from_items(train, n_rankings, mixing, rng)
+    start = from_items(weigh_observations(train) if rated else train, n_rankings, mixing, rng)
     return Split(train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, users[held_out], *start)
 
 
@@ -127,12 +128,38 @@ def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> Refinem
     return refine_scores(split.train, point, split.weights, priors.counts, priors.scores, max_iter=n_passes, tol=TOL)
 
 
-def _warm(split: Split, priors: Priors, mixing: Mixing) -> Split:
-    """Start from a fit with the given priors, unless its rankings are alike: with other priors they would stay so."""
-    fit = _fit(split, priors, mixing, FIRST_PASSES)
-    if fit.component.are_alike:
-        return split
-    return replace(split, scores=fit.component.scores, weights=fit.weights)
+def _choose_worth(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> tuple[Priors, list[Split]]:
+    """Double what an item rated is worth while that predicts better; give the splits so weighed, and warm.
+
+    A worth that leaves all rankings alike is too small, so that larger ones are tried whatever they gain.
+    """
+    begun, alike = _warm(splits, priors, mixing, rated)
+    best = _predict(priors, begun, mixing)
+    worth = priors.worth
+    while rated and len(priors.mean) > 1 and (worth := 2.0 * worth) <= MOST_WORTH:
+        dearer = replace(priors, worth=worth)
+        tried, still_alike = _warm(splits, dearer, mixing, rated)
+        logs = _predict(dearer, tried, mixing)
+        gain, error = _gain(logs - best, splits)
+        if gain > max(LEAST_GAIN, error):
+            priors, begun, best, alike = dearer, tried, logs, still_alike
+        elif not alike:
+            break
+    return priors, begun
+
+
+def _warm(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> tuple[list[Split], bool]:
+    """Weigh comparisons, and start from a fit with the given priors, unless its rankings are alike (also said): with
+    other priors they would stay so."""
+    warm, some_alike = [], False
+    for split in splits:
+        weighed = replace(split, train=weigh_observations(split.train, priors.worth)) if rated else split
+        fit = _fit(weighed, priors, mixing, FIRST_PASSES)
+        if not fit.component.are_alike:
+            weighed = replace(weighed, scores=fit.component.scores, weights=fit.weights)
+        some_alike |= fit.component.are_alike
+        warm.append(weighed)
+    return warm, some_alike
 
 
 def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:

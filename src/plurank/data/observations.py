@@ -1,7 +1,8 @@
 """How many observations a user's comparisons are worth.
 
 Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was looked at once: they
-are worth about n - 1 observations. Counted in full they would drown the priors, and weights would seem far too certain.
+are worth about n - 1 observations, or a few times that where people were sure. Counted in full they would drown the
+priors, and weights would seem far too certain.
 """
 
 from dataclasses import replace
@@ -37,14 +38,12 @@ def look_rated(comparisons: Comparisons) -> bool:
     return bool(n_repeated <= FEW * len(c))
 
 
-def weigh_observations(comparisons: Comparisons, rated: bool) -> Comparisons:
-    """Weigh comparisons so that those of a user who rated n items count as n - 1 in all, where they would be more."""
-    if not rated:
-        return comparisons
+def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparisons:
+    """Weigh comparisons so that those of a user who rated n items count as worth (n - 1), where they would be more."""
     c = comparisons
     weights = np.ones(len(c)) if c.weights is None else c.weights
     totals = np.bincount(c.user_of_each(), weights, c.n_users)
-    shares = np.minimum(1.0, (count_items(c) - 1) / np.maximum(totals, 1e-300))
+    shares = np.minimum(1.0, worth * (count_items(c) - 1) / np.maximum(totals, 1e-300))
     if (shares == 1.0).all():
         return c
     return replace(c, weights=weights * np.repeat(shares, np.diff(c.offsets)))

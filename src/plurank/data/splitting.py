@@ -77,8 +77,10 @@ def sample_for_scores(
     rated: whether comparisons made from ratings shall count as what was observed, which takes more of them.
     """
     n_scores = comparisons.n_items * n_rankings
-    share = weigh_observations(comparisons, rated).total_weight / comparisons.total_weight
-    enough = max(ENOUGH, ENOUGH_PER_SCORE * n_scores, int(OBSERVED_PER_SCORE * n_scores / share))
+    enough = max(ENOUGH, ENOUGH_PER_SCORE * n_scores)
+    if rated:
+        share = weigh_observations(comparisons).total_weight / comparisons.total_weight
+        enough = max(enough, int(OBSERVED_PER_SCORE * n_scores / share))
     return some_users(comparisons, enough, rng, ENOUGH_USERS * n_rankings)
 
 

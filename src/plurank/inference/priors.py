@@ -13,11 +13,13 @@ LEAST_MEAN = 1e-3  # times 1 / K, so that a ranking nobody follows can still be 
 
 @dataclass(frozen=True)
 class Priors:
-    """Mean weights (K,) and concentration of the Dirichlet of user weights; spread of a ranking's own scores."""
+    """Mean weights (K,) and concentration of the Dirichlet of user weights; spread of a ranking's own scores; and how
+    many comparisons each item is worth that a user rated."""
 
     mean: Floats
     concentration: float
     spread: float
+    worth: float = 1.0
 
     @classmethod
     def vague(cls, n_rankings: int, concentration: float = 3.0, spread: float = 1.0) -> "Priors":

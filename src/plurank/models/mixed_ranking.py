@@ -43,6 +43,7 @@ OWN_FIELDS = {
     "user_evidence_": Field("f", ("M",), "not negative"),
     "spread_": Field("if", (), "positive"),
     "rated_": Field("b", (), "any"),
+    "worth_": Field("if", (), "positive"),
     "log_posterior_": Field("f", ("passes",)),
     "member_scores_": Field("f", ("members", "Q", "K")),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
@@ -62,19 +63,21 @@ class MixedRanking(ScoredRankings):
     made by one of the rankings, as in the paper) or ``utility`` (each person blends the scores into one taste;
     bradley-terry only); ``start``: ``best`` of ``items``, ``pairs`` and ``random``, or one of these; ``concentration``
     of the weights and ``spread`` of the scores, None to choose them on held-out comparisons; ``rated``, whether the
-    comparisons are made from ratings or rankings, so that those of n items count as n - 1, None to look; ``ensemble``,
-    the number of fits that predictions average over; ``max_iter`` passes and ``tol``, the gain of the log posterior per
-    comparison that counts as none; ``random_state``.
+    comparisons are made from ratings or rankings, so that those of n items count as n - 1 or a few times that, None to
+    look; ``ensemble``, the number of fits that predictions average over; ``max_iter`` passes and ``tol``, the gain of
+    the log posterior per comparison that counts as none; ``random_state``.
 
     After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
     (``items_[rankings_]`` are the labels); ``scores_`` (Q, K), log odds, or minus the places of an order, with standard
     errors ``score_errors_`` and their mean correlations between rankings ``score_correlations_`` (K, K);
     ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
-    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``; ``dispersion_`` (K,) or
-    ``flip_probability_``; ``items_``, ``users_``; ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
+    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, and ``worth_``, how many
+    comparisons an item rated counts as; ``dispersion_`` (K,) or ``flip_probability_``; ``items_``, ``users_``;
+    ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
     """
 
     rated_: bool
+    worth_: float
     dispersion_: Floats
     flip_probability_: float
     member_scores_: Floats
@@ -122,7 +125,8 @@ class MixedRanking(ScoredRankings):
         with threadpool_limits(1, "blas"):
             self.rated_ = look_rated(comparisons) if self.rated is None else self.rated
             priors = self._choose_priors(comparisons, children[0], on_progress)
-            comparisons = weigh_observations(comparisons, self.rated_)
+            self.worth_ = priors.worth
+            comparisons = self._weigh(comparisons)
             fitted, priors = self._fit_scores(comparisons, priors, self.start, children[1], on_progress)
             self.items_, self.users_ = comparisons.items, comparisons.users
             if self.component == "bradley-terry":
@@ -175,6 +179,10 @@ class MixedRanking(ScoredRankings):
         return choose_priors(
             comparisons, priors, self.mixing, free, rated=self.rated_, rng=rng, on_progress=on_progress
         )
+
+    def _weigh(self, comparisons: Comparisons) -> Comparisons:
+        """Let comparisons made from ratings count as what was observed."""
+        return weigh_observations(comparisons, self.worth_) if self.rated_ else comparisons
 
     def _fit_scores(
         self, comparisons: Comparisons, priors: Priors, start: Start, rng: np.random.Generator, on_progress: Progress
@@ -265,7 +273,7 @@ class MixedRanking(ScoredRankings):
                 "comparisons they rest on. Fit again with all comparisons."
             )
         with threadpool_limits(1, "blas"):
-            update_scores(self, weigh_observations(as_comparisons(X), self.rated_), on_progress)
+            update_scores(self, self._weigh(as_comparisons(X)), on_progress)
         self._warn_if_unfinished()
         return self
 
@@ -285,7 +293,7 @@ class MixedRanking(ScoredRankings):
         return (self.concentration_ * self.mean_weights_)[None]
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        comparisons = weigh_observations(comparisons, self.rated_)
+        comparisons = self._weigh(comparisons)
         start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
         weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS).means
         return weights / weights.sum(axis=1, keepdims=True)
@@ -296,7 +304,7 @@ class MixedRanking(ScoredRankings):
         for component, weights, mean in self._members():
             evidence = self.user_evidence_
             if comparisons is not None:
-                weighed = weigh_observations(comparisons, self.rated_)
+                weighed = self._weigh(comparisons)
                 start = np.tile(mean, (comparisons.n_users, 1))
                 seen = component.weigh(weighed, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
                 weights, evidence = seen.means, seen.evidence
