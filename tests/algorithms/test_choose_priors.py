@@ -1,9 +1,10 @@
 """Priors are chosen by what predicts comparisons held out inside the training data."""
 
 import numpy as np
+import polars as pl
 import pytest
 
-from plurank import simulate
+from plurank import Comparisons, simulate
 from plurank.algorithms.choose_priors import RANGES, choose_priors
 from plurank.inference.priors import Priors, mean_of
 from tests.oracles.small_data import draw_comparisons
@@ -76,3 +77,25 @@ def test_mean_weights_sum_to_one_and_leave_no_ranking_out():
     assert mean.sum() == pytest.approx(1.0)
     assert (mean > 0).all()
     np.testing.assert_allclose(mean, [0.75, 0.25, 0.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("mixing", ["probability", "utility"])
+def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
+    rng = np.random.default_rng(0)
+    taste = 2.0 * rng.standard_normal((2, 10))
+    liking = taste[rng.integers(2, size=400)]
+    worths = []
+    for noise in (0.1, 4.0):
+        seen = liking + noise * rng.standard_normal(liking.shape)
+        users, items = (index.ravel() for index in np.indices(seen.shape))
+        ranked = pl.DataFrame({"user": users, "item": items, "rank": (-seen).argsort().argsort().ravel() + 1})
+        c = Comparisons.from_rankings(ranked)
+        chosen = choose_priors(
+            c, Priors.vague(2), mixing, ("concentration", "spread"), rated=True, rng=np.random.default_rng(0)
+        )
+        worths.append(chosen.worth)
+    assert worths[0] > worths[1]
+
+
+def test_comparisons_asked_one_by_one_have_no_worth_to_choose(strict_data):
+    assert choose(strict_data, Priors.vague(2), "concentration", "spread").worth == 1.0

@@ -191,3 +191,20 @@ def test_show_spells_out_control_characters(run, tmp_path):
     made = plurank.simulate(100, 4, 1, 20, random_state=0, items=["plain", "\x1b[31mred", "b", "c"])
     plurank.TopicRanking(1, random_state=0).fit(made.comparisons).save(tmp_path / "m.plurank")
     assert "\\x1b[31mred" in run("show", tmp_path / "m.plurank").stdout
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        plurank.SingleRanking(),
+        plurank.ClusteredRanking(2, random_state=0),
+        plurank.FJS(1),
+        plurank.PairTopics(2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_show_knows_the_baselines(run, few, tmp_path, model):
+    model.fit(few.comparisons).save(tmp_path / "model.plurank")
+    assert "Ranking 1" in run("show", tmp_path / "model.plurank").stdout
+    user = str(few.comparisons.users[3])
+    assert json.loads(run("show", tmp_path / "model.plurank", "--user", user, "--json").stdout)["user"] == user

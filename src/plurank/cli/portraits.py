@@ -55,7 +55,7 @@ MIXINGS = {
     "probability": "each comparison is made by one of a person's rankings (probability)",
     "utility": "each person blends the rankings' scores into one taste (utility)",
 }
-RATED = "made from ratings or rankings, it seems: a person's n items count as n - 1 observations"
+RATED = "made from ratings or rankings, it seems: a person's n items count as {worth}n - 1{close} observations"
 
 
 class Portrait(NamedTuple):
@@ -72,7 +72,7 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
     """Give what a model says about the population in plain Python values; rankings are counted from 1."""
     from plurank.evaluation.contrast import most_divided_items
 
-    portrait = PORTRAITS[type(model).__name__]
+    portrait = PORTRAITS.get(type(model).__name__, PLAIN)
     divided = most_divided_items(model.rankings_, N_DIVIDED)
     return {
         "model": type(model).__name__,
@@ -124,14 +124,14 @@ def describe_user(model: "RankingModel", user: str, top: int) -> dict[str, Any]:
         "user": user,
         "n_items": len(model.items_),
         "weights": model.user_weights_[code].tolist(),
-        **PORTRAITS[type(model).__name__].user_values(model, user),
+        **PORTRAITS.get(type(model).__name__, PLAIN).user_values(model, user),
         "items": model.rank(user).head(top).to_dicts(),
     }
 
 
 def print_model(console: Console, described: dict[str, Any], top: int) -> None:
     """Print a described model: the rankings, where they differ, how people mix them, and how it was fitted."""
-    rankings, portrait = described["rankings"], PORTRAITS[described["model"]]
+    rankings, portrait = described["rankings"], PORTRAITS.get(described["model"], PLAIN)
     console.print(ranking_tables(console, rankings, top))
     print_legend(console, described, top)
     if described["most_divided"]:
@@ -211,7 +211,13 @@ def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
     from plurank.models.standings import LEVEL
 
     flips = {"flip_probability": float(model.flip_probability_)} if model.component == "strict" else {}
-    return {"spread": float(model.spread_), "rated": bool(model.rated_), **flips, "interval_level": LEVEL}
+    return {
+        "spread": float(model.spread_),
+        "rated": bool(model.rated_),
+        "worth": float(model.worth_),
+        **flips,
+        "interval_level": LEVEL,
+    }
 
 
 def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
@@ -230,7 +236,9 @@ def _mixed_facts(described: dict[str, Any]) -> Facts:
     if "flip_probability" in described:
         rows += _flips(described)
     if described["rated"]:
-        rows.append(("comparisons", RATED))
+        worth = described["worth"]
+        times = {"worth": "", "close": ""} if worth == 1 else {"worth": f"{worth:g} (", "close": ")"}
+        rows.append(("comparisons", RATED.format(**times)))
     if settings["ensemble"] > 1:
         rows.append(("predictions", f"averages of {settings['ensemble']} fits"))
     if not described["converged"]:
@@ -238,6 +246,7 @@ def _mixed_facts(described: dict[str, Any]) -> Facts:
     return rows
 
 
+PLAIN = Portrait(lambda _: {}, lambda _, __: {}, lambda _, __: {}, lambda _: [])
 PORTRAITS = {
     "TopicRanking": Portrait(_topic_values, _topic_ranking, lambda _, __: {}, _topic_facts, novel_pairs_table),
     "MixedRanking": Portrait(_mixed_values, _mixed_ranking, _mixed_user, _mixed_facts),
