@@ -109,7 +109,7 @@ def draw() -> None:
 
 
 def check_order() -> None:
-    """Fail where the order of methods is not the one to be shown."""
+    """Say where FJS is above RP, or RP above MixedRanking."""
     scores = {row["key"]: row["log_likelihood"] for row in pl.read_csv(RESULTS / "paper/figure4.csv").to_dicts()}
     for key, value in scores.items():
         where, name = key.rsplit(", ", 1) if not key.endswith(", utility") else key.split(", MixedRanking")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from plurank.inference.star_law import fit_stars
+from plurank.inference.star_law import _expect_likings, fit_stars
 
 THRESHOLDS = np.array([-1.5, -0.5, 0.4, 1.3])
 
@@ -53,7 +53,7 @@ def test_thresholds_stand_where_each_star_is_as_frequent_as_it_was():
 def test_somebody_unknown_is_predicted_like_everybody_and_less_surely():
     users, x, stars, _ = draw()
     law = fit_stars(users, x, stars, 400)
-    np.testing.assert_allclose(law.lines[-1], law.lines[:-1].mean(axis=0))
+    np.testing.assert_allclose(law.lines[-1], law.lines[:-1].mean(axis=0), atol=1e-12)
     unknown = law.probabilities(np.array([-1]), np.array([3.0]))
     typical = np.argmin(np.abs(law.lines[:-1] - law.lines[-1]).sum(axis=1))
     known = law.probabilities(np.array([typical]), np.array([3.0]))
@@ -77,7 +77,7 @@ def test_utilities_that_say_nothing_give_everybody_their_own_mean():
     users = np.repeat([0, 1], 50)
     stars = np.where(np.arange(100) % 5 == 0, 3.0, np.where(users == 0, 1.0, 5.0))
     law = fit_stars(users, np.ones(100), stars, 2)
-    means = law.probabilities(np.array([0, 1]), np.ones(2)) @ law.levels
+    means = law.probabilities(np.array([0, 1]), np.ones(2)) @ [1.0, 3.0, 5.0]
     assert means[0] < 2.0
     assert means[1] > 4.0
 
@@ -86,3 +86,22 @@ def test_units_of_utilities_do_not_matter():
     users, x, stars, _ = draw(n_users=50)
     one, other = fit_stars(users, x, stars, 50), fit_stars(users, 100.0 * x - 7.0, stars, 50)
     np.testing.assert_allclose(one.probabilities(users, x), other.probabilities(users, 100.0 * x - 7.0), atol=1e-9)
+
+
+@pytest.mark.parametrize("utility", [0.1, 0.25])
+def test_equal_utilities_have_no_scale_even_where_their_deviation_is_rounded(utility):
+    law = fit_stars(np.arange(7), np.full(7, utility), np.array([1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 2.0]), 7)
+    assert law.scale == 1.0
+
+
+def test_a_star_far_from_what_was_expected_still_lies_in_its_interval():
+    likings = _expect_likings(np.array([-9.0, 0.0]), np.array([0.0]), np.array([1, 1]))
+    assert likings[0] >= 0.0
+    np.testing.assert_allclose(likings[1], np.sqrt(2.0 / np.pi))
+
+
+def test_rounds_that_do_not_suffice_are_admitted(monkeypatch):
+    users, x, stars, _ = draw(n_users=50)
+    assert fit_stars(users, x, stars, 50).converged
+    monkeypatch.setattr("plurank.inference.star_law.MAX_ROUNDS", 1)
+    assert not fit_stars(users, x, stars, 50).converged

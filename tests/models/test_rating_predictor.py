@@ -162,8 +162,58 @@ def test_blocks_of_questions_do_not_change_the_papers_rule(models, split, monkey
 
 def test_an_item_rated_before_is_not_compared_with_itself(models, split):
     train, _ = split
-    predictor = RatingPredictor(models["utility"], "most-likely").fit(train)
-    assert np.isfinite(predictor.predict(train.head(50))).all()
+    asked = train.head(1)
+    kept = RatingPredictor(models["utility"], "most-likely").fit(train).predict(asked)
+    removed = RatingPredictor(models["utility"], "most-likely").fit(train.tail(len(train) - 1)).predict(asked)
+    np.testing.assert_array_equal(kept, removed)
+
+
+def test_a_fit_that_is_refused_leaves_the_last_one_whole(models, split):
+    train, test = split
+    predictor = RatingPredictor(models["utility"]).fit(train)
+    before = predictor.predict(test)
+    with pytest.raises(DataError):
+        predictor.fit(pl.DataFrame({"user": ["a"] * 200, "item": list(range(200)), "rating": np.linspace(0, 1, 200)}))
+    np.testing.assert_array_equal(predictor.predict(test), before)
+
+
+def test_a_rule_changed_after_the_fit_is_refused_with_a_sentence(models, split):
+    train, test = split
+    for rule, other in (("calibrated", "most-likely"), ("most-likely", "calibrated")):
+        predictor = RatingPredictor(models["utility"], rule).fit(train).set_params(rule=other)
+        with pytest.raises(ParameterError, match=rf"^rule was changed to '{other}' after the fit\. Fit again\."):
+            predictor.predict(test)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [plurank.SingleRanking(), plurank.ClusteredRanking(2, random_state=0), plurank.PairTopics(2, random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_baselines_predict_stars_too(model, split):
+    train, test = split
+    model = clone(model).fit(Comparisons.from_ratings(train))
+    for rule in ("calibrated", "most-likely"):
+        found = RatingPredictor(model, rule).fit(train).predict(test)
+        assert np.corrcoef(found, test["rating"])[0, 1] > 0.3
+
+
+def test_a_model_read_from_a_file_predicts_the_same_stars(models, split, tmp_path):
+    train, test = split
+    models["ensemble"].save(tmp_path / "model.plurank")
+    read = plurank.load(tmp_path / "model.plurank")
+    one, other = (RatingPredictor(model).fit(train).predict(test) for model in (models["ensemble"], read))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_ratings_count_as_what_was_observed_even_if_the_model_was_fitted_to_single_answers(split):
+    answers = plurank.simulate(80, N_ITEMS, 2, 60, random_state=0, items=[f"i{n}" for n in range(N_ITEMS)]).comparisons
+    model = MixedRanking(2, random_state=0).fit(answers)
+    assert not model.rated_
+    made = model._in_own_items(Comparisons.from_ratings(split[0]))
+    evidence = model.followers(made)[0].evidence[:-1] - model.concentration_
+    n_items = split[0].group_by("user").len()["len"].max()
+    assert evidence.max() < n_items
 
 
 def test_a_pandas_frame_with_other_column_names_is_understood(models, split):

@@ -67,7 +67,7 @@ def choose_priors(
     """
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
-    if not moves:
+    if not moves and not (rated and n_rankings > 1):
         return priors
     sample = sample_for_scores(comparisons, n_rankings, rng, rated=rated)
     splits = _splits(sample, n_rankings, mixing, rated, rng)

@@ -166,8 +166,7 @@ def fit_sparsest(marginals: Marginals, n_rankings: int, on_progress: Progress = 
             fits.append(_fit_rankings(marginals, masses))
     if not fits:
         raise NotIdentifiableError(
-            f"{n_rankings} rankings were asked for, but {most} explain how often each item is preferred to each other. "
-            "Try fewer rankings."
+            f"{n_rankings} rankings were asked for, but no more than {most} were found. Try fewer rankings."
         )
     return min(fits, key=lambda fit: fit.misfit)
 

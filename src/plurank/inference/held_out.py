@@ -206,7 +206,7 @@ def _integrate(
         own = slice(c.offsets[u], c.offsets[u + 1])
         logs, shares = _draw_weights(prior, posteriors[u], n_particles * DRAWS_PER_PARTICLE, int(seeds[u]))
         likelihoods = log_link(np.exp(logs) @ x[own].T) @ counts[own]
-        values[u] = logsumexp(likelihoods + shares) - np.log(len(logs))
+        values[u] = logsumexp(likelihoods + shares) - logsumexp(shares)
     return values
 
 

@@ -16,23 +16,24 @@ from scipy.special import ndtr, ndtri
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.integer]
-MAX_ROUNDS, TOLERANCE = 50, 1e-3
+MAX_ROUNDS, TOLERANCE = 200, 1e-3
 FIRST_VARIANCE = 0.3
 LEAST_CHANCE = 1e-12
+ROUNDING = 1e-9  # utilities that differ less are equal
 LONGEST_STEP = 0.5  # of a threshold, which a Newton step may overshoot
 
 
 @dataclass(frozen=True)
 class StarLaw:
-    """Levels (L,) that ratings have, thresholds (L - 1,) between them, and lines (M + 1, 2) of users with covariances
-    (M + 1, 2, 2), last those of somebody who rated nothing. Utilities count from ``centre`` in units of ``scale``."""
+    """Thresholds (L - 1,) between the levels of ratings, and lines (M + 1, 2) of users with covariances (M + 1, 2, 2),
+    last those of somebody who rated nothing. Utilities count from ``centre`` in units of ``scale``."""
 
-    levels: Floats
     thresholds: Floats
     lines: Floats
     covariances: Floats
     centre: float
     scale: float
+    converged: bool
 
     def probabilities(self, users: Numbers, utilities: Floats) -> Floats:
         """Give the probability of every level, (n, L), for users, -1 for unknown ones, and utilities (n,)."""
@@ -44,8 +45,10 @@ class StarLaw:
 
 def fit_stars(users: Numbers, utilities: Floats, values: Floats, n_users: int) -> StarLaw:
     """Fit to ratings (n,) of items with utilities (n,), given by users (n,)."""
-    levels, codes = np.unique(values, return_inverse=True)
-    centre, scale = float(utilities.mean()), float(utilities.std()) or 1.0
+    codes = np.unique(values, return_inverse=True)[1]
+    centre, scale = float(utilities.mean()), float(utilities.std())
+    if scale <= ROUNDING * max(1.0, abs(centre)):
+        scale = 1.0
     x = (utilities - centre) / scale
     shares = np.cumsum(np.bincount(codes))[:-1] / len(codes)
     thresholds = ndtri(shares)
@@ -59,15 +62,15 @@ def fit_stars(users: Numbers, utilities: Floats, values: Floats, n_users: int) -
         pulls = np.stack([np.bincount(users, likings * column, n_users) for column in _design(x).T], axis=1)
         lines = np.einsum("uij,uj->ui", covariances, pulls + precision @ mean)
         mean, covariance = _population(lines, covariances)
-        before, thresholds = (
-            thresholds,
-            _place_thresholds(thresholds, shares, *_predict(x, lines[users], covariances[users])),
-        )
-        if np.abs(thresholds - before).max(initial=0.0) < TOLERANCE:
+        # a shift that everybody shares is one of the thresholds
+        lines, mean, thresholds = lines - [mean[0], 0.0], mean * [0.0, 1.0], thresholds - mean[0]
+        moved = _place_thresholds(thresholds, shares, *_predict(x, lines[users], covariances[users]))
+        converged = bool(np.abs(moved - thresholds).max(initial=0.0) < TOLERANCE)
+        thresholds = moved
+        if converged:
             break
-    return StarLaw(
-        levels, thresholds, np.vstack([lines, mean]), np.concatenate([covariances, covariance[None]]), centre, scale
-    )
+    everybody = np.vstack([lines, mean]), np.concatenate([covariances, covariance[None]])
+    return StarLaw(thresholds, *everybody, centre, scale, converged)
 
 
 def _design(x: Floats) -> Floats:
@@ -84,7 +87,8 @@ def _expect_likings(middle: Floats, thresholds: Floats, codes: Numbers) -> Float
     """Give the mean of N(middle, 1) within the interval of each star, (n,)."""
     edges = np.concatenate([[-np.inf], thresholds, [np.inf]])
     low, high = edges[codes] - middle, edges[codes + 1] - middle
-    return middle + (_density(low) - _density(high)) / np.maximum(ndtr(high) - ndtr(low), LEAST_CHANCE)
+    apart = (_density(low) - _density(high)) / np.maximum(ndtr(high) - ndtr(low), LEAST_CHANCE)
+    return middle + np.clip(apart, low, high)  # far out, both of these round to 0
 
 
 def _population(lines: Floats, covariances: Floats) -> tuple[Floats, Floats]:

@@ -95,8 +95,12 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
     def utilities(self, followers: list[Followers], rows: Codes, items: Codes) -> Floats:
         """How much users, given by their rows among the followers, like items, in log odds, (n,)."""
-        fits = zip(self._item_utilities(), followers, strict=True)
-        return np.mean([(table[items] * people.weights[rows]).sum(axis=1) for table, people in fits], axis=0)
+        found = np.zeros(len(items))
+        for table, people in zip(self._item_utilities(), followers, strict=True):
+            for begin in range(0, len(items), BLOCK):
+                own = slice(begin, begin + BLOCK)
+                found[own] += (table[items[own]] * people.weights[rows[own]]).sum(axis=1) / len(followers)
+        return found
 
     def _item_utilities(self) -> list[Floats]:
         """Log odds of every item to be preferred to another, in every ranking, (Q, K), for every fit averaged over."""

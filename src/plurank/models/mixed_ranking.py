@@ -181,8 +181,10 @@ class MixedRanking(ScoredRankings):
         )
 
     def _weigh(self, comparisons: Comparisons) -> Comparisons:
-        """Let comparisons made from ratings count as what was observed."""
-        return weigh_observations(comparisons, self.worth_) if self.rated_ else comparisons
+        """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
+        known = self.rated is None and comparisons.rated is not None
+        rated = comparisons.rated if known else self.rated_
+        return weigh_observations(comparisons, self.worth_) if rated else comparisons
 
     def _fit_scores(
         self, comparisons: Comparisons, priors: Priors, start: Start, rng: np.random.Generator, on_progress: Progress

@@ -1,5 +1,6 @@
 """RatingPredictor: star ratings from a model that has only seen comparisons."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -16,7 +17,7 @@ from plurank.data.comparisons import Comparisons, RatingTies
 from plurank.data.encoding import Labels, look_up
 from plurank.data.ratings import TIES, Rated, compare_rated, read_rated
 from plurank.data.rows import refuse_missing
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import ConvergenceWarning, DataError, ParameterError
 from plurank.inference.most_likely_star import level_likelihoods
 from plurank.inference.star_law import StarLaw, fit_stars
 from plurank.models.base import Codes, Floats, Followers, RankingModel, last_if_unknown
@@ -39,7 +40,8 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
     ``random``; ``integers``, whether to give the nearest level instead of the mean; ``random_state``.
 
     Anybody and anything can be asked for: people the model does not know are folded in by their ratings, and people
-    without ratings, or items without comparisons, are taken for typical ones.
+    without ratings, or items the model does not know, are taken for typical ones. Where several stars are equally
+    likely, the lowest is given.
 
     After ``fit``: ``levels_`` (L,), the values that ratings have.
     """
@@ -63,24 +65,24 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_clone__(self) -> "RatingPredictor":
         # a copy of the model would have forgotten its fit
-        return RatingPredictor(**self.get_params(deep=False))
+        return type(self)(**self.get_params(deep=False))
 
     def fit(self, X: Any, y: None = None, *, columns: Mapping[str, str] | None = None) -> Self:  # noqa: ARG002
         """Learn from ratings, a frame of user, item, rating."""
         self._check_parameters()
         rated = read_rated(X, "rating", columns)
-        self.levels_ = np.unique(rated.values)
-        if len(self.levels_) > MOST_LEVELS:
+        levels = np.unique(rated.values)
+        if len(levels) > MOST_LEVELS:
             raise DataError(
-                f"expected at most {MOST_LEVELS} different ratings, got {len(self.levels_):,}. Round them to levels."
+                f"expected at most {MOST_LEVELS} different ratings, got {len(levels):,}. Round them to levels."
             )
         folding, calibrating, coins = spawn(as_generator(self.random_state), 3)
         codes = look_up(rated.item_labels, self.model.items_, "item")
         self._rated = replace(rated, items=codes[rated.items], item_labels=self.model.items_)
         self._followers, self._folded = self._fold_in(folding)
         self._coin_seed = draw_seed(coins)
-        if self.rule == "calibrated":
-            self._law = self._calibrate(calibrating)
+        self._law = self._calibrate(calibrating) if self.rule == "calibrated" else None
+        self.levels_ = levels
         return self
 
     def _check_parameters(self) -> None:
@@ -120,25 +122,32 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
             rows = last_if_unknown(rows, comparisons.n_users)
             utilities[asked] = self.model.utilities(people, rows, rated.items[asked])
         utilities[~known] = utilities[known].mean() if known.any() else 0.0
-        return fit_stars(users, utilities, rated.values, len(rated.user_labels))
+        law = fit_stars(users, utilities, rated.values, len(rated.user_labels))
+        if not law.converged:
+            message = "how people use stars was still changing at the last round; the fit is kept."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return law
 
     def predict(self, X: Any) -> Floats:
         """Predict the rating of every row of a frame of user, item, (n,)."""
         users, items = self._read_questions(X)
-        if self.rule == "calibrated":
-            means = self._level_chances(users, items) @ self.levels_
+        if self._law is not None:
+            means = self._level_chances(self._law, users, items) @ self.levels_
             return _nearest(self.levels_, means) if self.integers else means
         return self._most_likely(users, items)
 
     def predict_proba(self, X: Any) -> Floats:
         """Give the probability of each of the ``levels_`` for every row of a frame of user, item, (n, L)."""
-        if self.rule != "calibrated":
+        users, items = self._read_questions(X)
+        if self._law is None:
             raise ParameterError("rule='most-likely' gives stars without probabilities. Use rule='calibrated'.")
-        return self._level_chances(*self._read_questions(X))
+        return self._level_chances(self._law, users, items)
 
     def _read_questions(self, frame: Any) -> tuple[Any, Codes]:
         """Give users as they are called and items as the model numbers them, -1 for unknown ones."""
         check_is_fitted(self, "levels_")
+        if (self._law is None) == (self.rule == "calibrated"):
+            raise ParameterError(f"rule was changed to {self.rule!r} after the fit. Fit again.")
         columns = as_columns(frame)
         users, items = (find_column(columns, role, None) for role in ("user", "item"))
         refuse_missing(users.rename("user"))
@@ -152,19 +161,20 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
         rows = np.where(known >= 0, known, np.where(folded >= 0, n_known + folded, -1))
         return last_if_unknown(rows, n_known + len(self._folded))
 
-    def _level_chances(self, users: Any, items: Codes) -> Floats:
-        utilities = np.full(len(items), self._law.centre)
+    def _level_chances(self, law: StarLaw, users: Any, items: Codes) -> Floats:
+        utilities = np.full(len(items), law.centre)
         known = items >= 0
         utilities[known] = self.model.utilities(self._followers, self._rows(users)[known], items[known])
-        return self._law.probabilities(look_up(users, self._rated.user_labels, "user"), utilities)
+        return law.probabilities(look_up(users, self._rated.user_labels, "user"), utilities)
 
     def _most_likely(self, users: Any, items: Codes) -> Floats:
         """Apply the paper's rule; where nothing can be compared, give the level nearest to the user's mean."""
         raters = look_up(users, self._rated.user_labels, "user").astype(np.int64)
         found = _nearest(self.levels_, _mean_ratings(self._rated)[raters])
+        everybody = self._rows(users)
         for block, rows, pairs in self._blocks_of_pairs(raters, items):
             others, asked = self._rated.items[pairs], items[block][rows]
-            wins = self.model.probabilities(self._followers, self._rows(users)[block][rows], asked, others)
+            wins = self.model.probabilities(self._followers, everybody[block][rows], asked, others)
             coins = uniforms_of(self._coin_seed, pairs * len(self.model.items_) + asked)
             levels = np.searchsorted(self.levels_, self._rated.values[pairs])
             size = (len(items[block]), len(self.levels_))
