@@ -87,7 +87,8 @@ def test_predict_leaves_no_half_file_when_writing_fails(run, write, model_file, 
 
 
 def test_predict_gives_ratings_when_it_is_given_ratings(run, write, model_file, easy_model):
-    rows = [(user, item, 1 + (user + item) % 5) for user in range(30) for item in range(6)]
+    stars = np.random.default_rng(0).integers(1, 6, (30, 6)).tolist()
+    rows = [(user, item, stars[user][item]) for user in range(30) for item in range(6)]
     ratings = write("ratings.csv", "user,item,stars", *(",".join(map(str, row)) for row in rows))
     asked = write("asked.csv", "user,item", "7,1", "nobody,nothing")
     found = json.loads(run("predict", model_file, asked, "--ratings", ratings, "--json").stdout)

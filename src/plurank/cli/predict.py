@@ -48,7 +48,8 @@ def predict(
       plurank predict model.plurank questions.csv --ratings ratings.csv
 
     \b
-    QUESTIONS has the columns user, left, right; with --ratings, user, item. Other names are understood too:
+    QUESTIONS has the columns user, left, right; with --ratings, user, item.
+    Other names are understood too:
       user      user_id, worker, assessor, voter, judge, annotator, rater, ...
       left      model_a, entity_a, item_a     right    model_b, entity_b, item_b
       item      item_id, movieId              rating   stars, score, vote
