@@ -14,7 +14,7 @@ from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.wording import count
 
 Marks = NDArray[np.bool_]
-ENOUGH, ENOUGH_PER_SCORE = 400_000, 100  # comparisons to start from
+ENOUGH, ENOUGH_PER_SCORE = 250_000, 100  # comparisons to start from
 OBSERVED_PER_SCORE = 30  # of what comparisons made from ratings count as
 ENOUGH_USERS = 100  # for each ranking
 
