@@ -38,7 +38,6 @@ METHODS: dict[str, Callable[[int], RankingModel]] = {
     "MixedRanking, utility": lambda k: plurank.MixedRanking(k, mixing="utility", random_state=0),
 }
 SETTINGS = [(pairs, ties) for pairs in ("full", "partial") for ties in ("both", "ignore", "random")]
-Sides = tuple[plurank.Comparisons, plurank.Comparisons]
 
 
 def tasks(folder: Path) -> Iterator[tuple[str, str, plurank.Comparisons, plurank.Comparisons]]:
