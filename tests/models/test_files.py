@@ -12,7 +12,7 @@ import pytest
 
 import plurank
 from plurank import DataError, TopicRanking
-from tests.contracts.model_contract import assert_same_model
+from tests.contracts.equality import assert_same_model
 from tests.models.archives import is_sentence, npy, rezip
 
 

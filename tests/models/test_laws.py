@@ -9,7 +9,7 @@ import pytest
 from plurank import TopicRanking, align, ranking_error
 from plurank.models import topic_ranking
 from plurank.statistics.pair_moments import pair_moments
-from tests.contracts.model_contract import assert_same_model
+from tests.contracts.equality import assert_same_model
 from tests.oracles.small_data import relabelled, reordered, repeated, reversed_all, weighted
 
 DETECTIONS = ["whitened", "projections"]

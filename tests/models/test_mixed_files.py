@@ -9,7 +9,7 @@ import pytest
 
 import plurank
 from plurank import DataError
-from tests.contracts.model_contract import assert_same_model
+from tests.contracts.equality import assert_same_model
 from tests.models.archives import is_sentence, npy, rezip
 from tests.models.mixed import KINDS, make
 

@@ -19,7 +19,8 @@ from plurank import (
     NotIdentifiableError,
     ParameterError,
 )
-from tests.contracts.model_contract import asked, assert_same_model
+from tests.contracts.equality import assert_same_model
+from tests.contracts.model_contract import asked
 from tests.models.mixed import KINDS, make
 from tests.oracles.simulated_scores import sigmoid
 from tests.oracles.small_data import draw_comparisons, repeated, users_of, weighted
@@ -105,7 +106,7 @@ def test_all_attributes_are_the_same_for_one_two_and_four_threads():
 
 THREADS = """
 import numba
-from tests.contracts.model_contract import assert_same_model
+from tests.contracts.equality import assert_same_model
 from tests.models.test_mixed_ranking import KINDS, make
 from tests.oracles.simulated_scores import simulate_scores
 

@@ -13,7 +13,8 @@ from plurank import (
     MixedRanking,
     ParameterError,
 )
-from tests.contracts.model_contract import IDS, assert_same_model
+from tests.contracts.equality import assert_same_model
+from tests.contracts.model_contract import IDS
 from tests.models.mixed import SCORED, make
 from tests.oracles.simulated_scores import simulate_scores
 from tests.oracles.small_data import draw_comparisons

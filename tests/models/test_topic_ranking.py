@@ -105,7 +105,7 @@ def test_the_number_and_kind_of_directions_can_be_chosen(easy):
 
 
 def test_many_comparisons_are_sampled_by_whole_users_to_fit_the_flip_probability(easy, monkeypatch):
-    monkeypatch.setattr("plurank.models.topic_ranking.FLIP_SAMPLE", 5000)
+    monkeypatch.setattr("plurank.models.strict_rankings.FLIP_SAMPLE", 5000)
     model = TopicRanking(3, random_state=0).fit(easy.comparisons)
     assert model.user_weights_.shape == (800, 3)
     assert plurank.ranking_error(model.rankings_, easy.rankings) == 0

@@ -21,6 +21,7 @@ from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
 Detection = Literal["whitened", "projections"]
+PROJECTIONS_PER_RANKING = 150
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,16 @@ def recover_rankings(
     n_rankings: int,
     detection: Detection = "whitened",
     *,
-    n_projections: int = 1500,
+    n_projections: int | None = None,
     separation_tol: float = 0.01,
     regression_tol: float = 1e-4,
     directions: Directions = "gaussian",
     rng: np.random.Generator,
     on_progress: Progress = silent,
 ) -> Recovery:
-    """Run Algorithm 1."""
+    """Run Algorithm 1; ``n_projections`` is 150 K unless given."""
     if detection == "projections":
+        n_projections = n_projections or PROJECTIONS_PER_RANKING * n_rankings
         novel = detect_novel_pairs(
             moments, n_rankings, n_projections, separation_tol, directions, rng=rng, on_progress=on_progress
         )

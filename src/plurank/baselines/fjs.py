@@ -11,6 +11,7 @@ turns, and the one whose rankings explain the values best is kept.
 """
 
 import warnings
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,15 +20,14 @@ from threadpoolctl import threadpool_limits
 
 from plurank import kernels
 from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
-from plurank.components.ordered import places_of
-from plurank.components.strict import Strict, ranking_matrix, win_probabilities
+from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.prior import fit_prior
-from plurank.inference.user_weights import fit_flip, infer_weights
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.base import Codes, Floats, as_comparisons
 from plurank.models.fields import COMMON, Field
+from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments, pair_moments
 
@@ -35,8 +35,6 @@ MOST_RANKINGS = 20  # a million sums of masses
 EXACT = 1e-9  # values are taken to be known so well at best
 TOLERANCES = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0)  # in standard errors
 MAX_ROUNDS = 1000
-FIRST_FLIP = 0.05
-N_WEIGHING_ROUNDS = 2
 OWN_FIELDS = {
     "flip_probability_": Field("f", (), "at most a half"),
     "intransitive_triples_": Field("i", ("K",), "not negative"),
@@ -63,7 +61,7 @@ class SparseFit(NamedTuple):
     is_stable: bool
 
 
-class FJS(RankingModel):
+class FJS(StrictRankings):
     """The sparsest mixture of rankings behind the pooled preferences, by the method of Farias, Jagabathula and Shah.
 
     It looks at all users together, so it needs very many comparisons, and masses that no two sets of rankings share.
@@ -95,7 +93,7 @@ class FJS(RankingModel):
             moments = pair_moments(comparisons, 0)  # no half of it is used, so the seed of the halves is none
             found = fit_sparsest(pooled_marginals(moments), self.n_rankings, on_progress)
             self._keep(comparisons, found)
-            self._weigh(comparisons, moments, on_progress)
+            self._weigh(comparisons, partial(self._fit_concentration, moments), on_progress)
         self._order_rankings()
         if not self.converged_:
             message = f"the masses were still moving after {self.n_iter_} rounds; they are kept. Try fewer rankings."
@@ -119,27 +117,8 @@ class FJS(RankingModel):
         self.intransitive_triples_ = found.rounded.n_intransitive
         self.n_iter_, self.converged_ = found.n_rounds, found.is_stable
 
-    def _weigh(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
-        """Fit concentration and flip probability in turns, and the weights with them."""
-        self.flip_probability_ = FIRST_FLIP
-        for turn in range(N_WEIGHING_ROUNDS):
-            on_progress("weighing rankings for every user", turn / (N_WEIGHING_ROUNDS + 1))
-            _, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
-            weights = self._infer_weights(comparisons)
-            self.flip_probability_ = fit_flip(comparisons, self.rankings_, weights)
-        self.user_weights_ = self._infer_weights(comparisons)
-        on_progress("weighing rankings for every user", 1.0)
-
-    def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        prior = self.concentration_ * self.mean_weights_
-        return infer_weights(comparisons, self.rankings_, self.flip_probability_, prior)
-
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
-        return Strict(self.rankings_, self.flip_probability_).chances(winners, losers)
-
-    def _item_scores(self, weights: Floats) -> Floats:
-        beaten = (len(self.items_) - 1 - places_of(self.rankings_)) / (len(self.items_) - 1)
-        return win_probabilities(beaten @ weights, self.flip_probability_)
+    def _fit_concentration(self, moments: Moments, _: Comparisons) -> None:
+        self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)[1]
 
 
 def pooled_marginals(moments: Moments) -> Marginals:

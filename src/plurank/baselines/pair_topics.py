@@ -4,30 +4,27 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from threadpoolctl import threadpool_limits
 
 from plurank import kernels
 from plurank.algorithms.detect_novel_pairs import NovelPairs, detect_novel_pairs
 from plurank.algorithms.detect_whitened import detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
-from plurank.algorithms.recover_rankings import Detection
+from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING, Detection
 from plurank.components.strict import win_probabilities
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.splitting import some_users
+from plurank.data.splitting import every_nth_user
 from plurank.inference.prior import fit_prior
+from plurank.inference.user_weights import flip_behind
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
 from plurank.models.fields import COMMON, Field
+from plurank.models.strict_rankings import FIRST_FLIP, FLIP_SAMPLE, N_WEIGHING_ROUNDS
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
 
-PROJECTIONS_PER_RANKING = 150
 SEPARATION_TOL, REGRESSION_TOL = 0.01, 1e-4  # of Algorithms 2 and 3
-FIRST_FLIP = 0.05
-N_WEIGHING_ROUNDS = 2
-FLIP_SAMPLE = 500_000  # comparisons
 MAX_LEGS, ROUNDS, TOLERANCE = 40, 5, 1e-3  # of the weights' EM: rounds a leg, and the move in one that counts as none
 LEAST_WEIGHT = 1e-12  # a weight of zero would stay zero whatever the user says
 CERTAIN = 1e300  # evidence behind probabilities that are taken as they are
@@ -84,7 +81,7 @@ class PairTopics(RankingModel):
             novel = self._detect(moments, rng, on_progress)
             matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, REGRESSION_TOL)
             self._keep(comparisons, moments, matrix)
-            self._weigh(comparisons, moments, rng, on_progress)
+            self._weigh(comparisons, moments, on_progress)
         self._order_rankings()
         return self
 
@@ -120,17 +117,15 @@ class PairTopics(RankingModel):
         self.rankings_ = np.argsort(-self._mean_wins().T, axis=1, kind="stable")
         self.n_iter_, self.converged_ = 1, True
 
-    def _weigh(
-        self, comparisons: Comparisons, moments: Moments, rng: np.random.Generator, on_progress: Progress
-    ) -> None:
+    def _weigh(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
         """Fit concentration and flip probability in turns on some of the users, then the weights of all."""
-        sample = some_users(comparisons, FLIP_SAMPLE, rng)
+        sample = every_nth_user(comparisons, FLIP_SAMPLE)
         rows, users = self._rows_of(sample.winners, sample.losers), sample.user_of_each()
         for turn in range(N_WEIGHING_ROUNDS):
             on_progress("weighing topics for every user", turn / (N_WEIGHING_ROUNDS + 1))
             _, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
             agreeing = mix(rows, users, self._table(0.0), self._infer_weights(sample))
-            self.flip_probability_ = fit_flip(agreeing, sample.weights)
+            self.flip_probability_ = flip_behind(agreeing, sample.weights)
         self.user_weights_ = self._infer_weights(comparisons)
         on_progress("weighing topics for every user", 1.0)
 
@@ -212,15 +207,4 @@ def mix(rows: Codes, users: Codes, table: Floats, weights: Floats) -> Floats:
         np.einsum("ek,ek->e", table[rows[begin : begin + CHUNK]], weights[users[begin : begin + CHUNK]])
         for begin in range(0, len(rows), CHUNK)
     ]
-    return np.minimum(np.concatenate(parts), 1.0) if parts else np.empty(0)
-
-
-def fit_flip(agreeing: Floats, counts: Floats | None) -> float:
-    """Maximise ``sum_e log(flip + (1 - 2 flip) p_e)``, kept away from zero by half a comparison."""
-    counts = np.ones(len(agreeing)) if counts is None else counts
-
-    def loss(flip: float) -> float:
-        return -float(counts @ np.log(win_probabilities(agreeing, flip)))
-
-    bounds = (0.5 / (counts.sum() + 1.0), 0.5)
-    return float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7}).x)
+    return np.concatenate(parts)

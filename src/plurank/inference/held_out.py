@@ -57,15 +57,17 @@ class Tokens:
     def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:
         """Read comparisons of whole weight from left to right, integrate the others."""
         c = comparisons
-        values = np.empty(c.n_users)
-        countable = _is_countable(c)
+        spoke = np.diff(c.offsets) > 0
+        values = np.zeros(c.n_users)
+        countable = spoke & _is_countable(c)
         tokens = _repeat(_of_users(c, countable))
         p = np.ascontiguousarray(self.likelihoods(tokens.winners, tokens.losers))
         values[countable] = kernels.read_left_to_right(
             tokens.offsets, p, self.prior, seeds[countable], n_particles, MOST_REDRAWN
         )
-        if not countable.all():
-            values[~countable] = self._integrate(_of_users(c, ~countable), seeds[~countable], n_particles)
+        others = spoke & ~countable
+        if others.any():
+            values[others] = self._integrate(_of_users(c, others), seeds[others], n_particles)
         return values
 
     def _integrate(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:
@@ -158,14 +160,7 @@ def _is_countable(comparisons: Comparisons) -> NDArray[np.bool_]:
 
 
 def _of_users(comparisons: Comparisons, chosen: NDArray[np.bool_]) -> Comparisons:
-    if chosen.all():
-        return comparisons
-    c = comparisons
-    per_user = np.diff(c.offsets)
-    keep = np.repeat(chosen, per_user)
-    offsets = np.concatenate([[0], np.cumsum(per_user[chosen])]).astype(np.int64)
-    weights = None if c.weights is None else c.weights[keep]
-    return Comparisons(c.winners[keep], c.losers[keep], offsets, c.items, c.users[chosen], weights)
+    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets)))
 
 
 def _repeat(comparisons: Comparisons) -> Comparisons:

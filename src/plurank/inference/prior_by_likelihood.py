@@ -14,6 +14,7 @@ from scipy.special import digamma, gammaln, polygamma
 from plurank import kernels
 from plurank.components.strict import Strict
 from plurank.data.comparisons import Comparisons
+from plurank.data.splitting import every_nth_user
 from plurank.inference.user_weights import infer_weights
 
 Floats = NDArray[np.float64]
@@ -37,7 +38,7 @@ def fit_prior_by_likelihood(
     comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, start: Floats
 ) -> LikelyPrior:
     """Improve a Dirichlet prior, from counts ``start`` (K,), for comparisons of some of the users."""
-    c = _some_users(comparisons, MOST_CELLS // len(rankings))
+    c = every_nth_user(comparisons, MOST_CELLS // len(rankings))
     p = np.ascontiguousarray(Strict(rankings, flip).chances(c.winners, c.losers))
     prior = np.clip(start, *COUNT_RANGE)
     # the most probable weights have one maximum, the bound has many: it is begun at the former
@@ -53,13 +54,6 @@ def fit_prior_by_likelihood(
             break
         prior = best_counts(prior, expected_logs(posteriors).mean(axis=0))
     return LikelyPrior(prior / prior.sum(), float(prior.sum()), history)
-
-
-def _some_users(comparisons: Comparisons, most: int) -> Comparisons:
-    """Give every n-th user, so that there are at most about so many comparisons."""
-    step = 1 + len(comparisons) // most
-    chosen = np.arange(comparisons.n_users) % step == 0
-    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets))) if step > 1 else comparisons
 
 
 def expected_logs(posteriors: Floats) -> Floats:

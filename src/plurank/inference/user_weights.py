@@ -46,18 +46,23 @@ def infer_weights(
 
 
 def fit_flip(comparisons: Comparisons, rankings: NDArray[np.int64], weights: Floats) -> float:
-    """Maximise ``sum_e log(flip + (1 - 2 flip) s_e)``, s_e the user's weight on rankings that agree with comparison e.
+    """Fit the flip probability, given user weights (M, K)."""
+    c = comparisons
+    shares = kernels.mixture_of_wins(c.user_of_each(), c.winners, c.losers, places_of(rankings), weights)
+    return flip_behind(shares, c.weights)
+
+
+def flip_behind(shares: Floats, counts: Floats | None) -> float:
+    """Maximise ``sum_e log(flip + (1 - 2 flip) s_e)``, s_e how much of the user agrees with comparison e, (n,).
 
     s is sorted into fine bins first, so that the search does not touch the comparisons again. The estimate is kept
     away from zero by half a comparison, so that no comparison is impossible.
     """
-    c = comparisons
-    shares = kernels.mixture_of_wins(c.user_of_each(), c.winners, c.losers, places_of(rankings), weights)
     # a sum of weights can round to a little more than 1, which the histogram would leave out
     agreeing = np.minimum(shares, 1.0)
-    mass, edges = np.histogram(agreeing, bins=N_BINS, range=(0.0, 1.0), weights=c.weights)
+    mass, edges = np.histogram(agreeing, bins=N_BINS, range=(0.0, 1.0), weights=counts)
     sums, _ = np.histogram(
-        agreeing, bins=N_BINS, range=(0.0, 1.0), weights=agreeing * (1.0 if c.weights is None else c.weights)
+        agreeing, bins=N_BINS, range=(0.0, 1.0), weights=agreeing * (1.0 if counts is None else counts)
     )
     centres = np.divide(sums, mass, out=(edges[:-1] + edges[1:]) / 2, where=mass > 0)
     least = 0.5 / (mass.sum() + 1.0)

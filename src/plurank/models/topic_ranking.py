@@ -1,6 +1,7 @@
 """TopicRanking: the paper's method as an estimator."""
 
 import warnings
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,26 +11,20 @@ from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.detect_novel_pairs import Directions
 from plurank.algorithms.recover_rankings import Detection, Recovery, check_distinct, novel_rows, recover_rankings
-from plurank.components.ordered import places_of
-from plurank.components.strict import Strict, ranking_matrix, win_probabilities
+from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.prior_by_likelihood import fit_prior_by_likelihood
-from plurank.inference.user_weights import fit_flip, infer_weights
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.base import as_comparisons
 from plurank.models.fields import COMMON, Field
+from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
 
 PriorFit = Literal["moments", "likelihood"]
-PROJECTIONS_PER_RANKING = 150
-FIRST_FLIP = 0.05
-N_WEIGHING_ROUNDS = 2
-FLIP_SAMPLE = 500_000  # comparisons
-
 
 OWN_FIELDS = {
     "flip_probability_": Field("f", (), "at most a half"),
@@ -40,7 +35,7 @@ OWN_FIELDS = {
 }
 
 
-class TopicRanking(RankingModel):
+class TopicRanking(StrictRankings):
     """Rankings shared by a population, by the method of *A Topic Modeling Approach to Ranking*.
 
     Parameters: ``n_rankings`` (K); ``detection`` of novel pairs, ``whitened`` (ours) or ``projections`` (the paper's
@@ -95,7 +90,7 @@ class TopicRanking(RankingModel):
             recovery = self._recover(moments, rng, on_progress)
             check_distinct(recovery)
             self._keep(comparisons, moments, recovery)
-            self._weigh(comparisons, moments, on_progress)
+            self._weigh(comparisons, partial(self._fit_prior, moments), on_progress)
         self._order_rankings()
         if not self.converged_:
             message = f"the rankings were still improving after {self.n_iter_} rounds of polishing; they are kept."
@@ -117,7 +112,7 @@ class TopicRanking(RankingModel):
             moments,
             self.n_rankings,
             self.detection,
-            n_projections=self.n_projections or PROJECTIONS_PER_RANKING * self.n_rankings,
+            n_projections=self.n_projections,
             separation_tol=self.separation_tol,
             regression_tol=self.regression_tol,
             directions=self.directions,
@@ -134,23 +129,11 @@ class TopicRanking(RankingModel):
         self.n_iter_, self.converged_ = recovery.n_rounds, recovery.is_stable
         self._novel_items = _items_of_rows(novel_rows(recovery, moments), moments)
 
-    def _weigh(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
-        """Fit prior and flip probability in turns on some of the users, then the weights of all."""
-        sample = _sample_users(comparisons)
-        self.flip_probability_, weights = FIRST_FLIP, None
-        for turn in range(N_WEIGHING_ROUNDS):
-            on_progress("weighing rankings for every user", turn / (N_WEIGHING_ROUNDS + 1))
-            self.mean_weights_, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
-            if self.prior == "likelihood":
-                likely = fit_prior_by_likelihood(sample, self.rankings_, self.flip_probability_, self._prior())
-                self.mean_weights_, self.concentration_ = likely.mean, likely.concentration
-            weights = infer_weights(sample, self.rankings_, self.flip_probability_, self._prior(), weights)
-            self.flip_probability_ = fit_flip(sample, self.rankings_, weights)
-        self.user_weights_ = self._infer_weights(comparisons)
-        on_progress("weighing rankings for every user", 1.0)
-
-    def _prior(self) -> Floats:
-        return self.concentration_ * self.mean_weights_
+    def _fit_prior(self, moments: Moments, sample: Comparisons) -> None:
+        self.mean_weights_, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
+        if self.prior == "likelihood":
+            likely = fit_prior_by_likelihood(sample, self.rankings_, self.flip_probability_, self._prior())
+            self.mean_weights_, self.concentration_ = likely.mean, likely.concentration
 
     @property
     def novel_pairs_(self) -> list[tuple[Any, Any] | None]:
@@ -172,23 +155,6 @@ class TopicRanking(RankingModel):
         i, j = np.divmod(np.arange(n * n), n)
         i, j = i[i != j].astype(np.int32), j[i != j].astype(np.int32)
         return ranking_matrix(self.rankings_, i, j)[0::2]
-
-    def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        return infer_weights(comparisons, self.rankings_, self.flip_probability_, self._prior())
-
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
-        return Strict(self.rankings_, self.flip_probability_).chances(winners, losers)
-
-    def _item_scores(self, weights: Floats) -> Floats:
-        beaten = (len(self.items_) - 1 - places_of(self.rankings_)) / (len(self.items_) - 1)
-        return win_probabilities(beaten @ weights, self.flip_probability_)
-
-
-def _sample_users(comparisons: Comparisons) -> Comparisons:
-    """Give every n-th user, so that the comparisons are enough to fit one number and no more."""
-    step = 1 + len(comparisons) // FLIP_SAMPLE
-    chosen = np.arange(comparisons.n_users) % step == 0
-    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets))) if step > 1 else comparisons
 
 
 def _items_of_rows(rows: NDArray[np.int64], moments: Moments) -> NDArray[np.int64]:

@@ -1,0 +1,23 @@
+"""Two models are the same in everything that fit made."""
+
+import numpy as np
+
+
+def fitted_attributes(model):
+    """Every attribute that fit made, by name."""
+    names = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
+    return {name: getattr(model, name) for name in sorted(names)}
+
+
+def assert_same_model(one, other):
+    """Two models are of one class and equal in every fitted attribute, to the bit."""
+    assert type(one) is type(other)
+    first, second = fitted_attributes(one), fitted_attributes(other)
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        if isinstance(value, np.ndarray):
+            assert value.dtype == second[name].dtype, name
+            np.testing.assert_array_equal(value, second[name], err_msg=name)
+        else:
+            assert value == second[name], name
+            assert type(value) is type(second[name]), name
