@@ -33,12 +33,12 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 def prepare_cases(given: argparse.Namespace) -> list[Path]:
-    """Write all cases that are not there yet; give their folders."""
+    """Write all cases that are not there yet; give their folders, seed by seed: a run cut short has whole seeds."""
     folders = []
-    for name in given.sets:
-        people = read_people(name, given.data, given.most_users)
-        for task in tasks_of(people):
-            for seed in range(given.seeds):
+    everybody = {name: read_people(name, given.data, given.most_users) for name in given.sets}
+    for seed in range(given.seeds):
+        for name, people in everybody.items():
+            for task in tasks_of(people):
                 folder = given.work / name.replace(" ", "-") / task.replace(" ", "-") / str(seed)
                 folders.append(folder)
                 if not (folder / "case.json").exists():

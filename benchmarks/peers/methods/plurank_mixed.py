@@ -1,4 +1,4 @@
-"""plurank's MixedRanking: settings are the number of rankings, the way to mix them, and whether pairs count in full."""
+"""plurank's MixedRanking: settings are the number of rankings and the way to mix them."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from benchmarks.peers.case import Floats, Predict, Train
 SETTINGS = [
     {"n_rankings": 3, "mixing": "probability"},
     {"n_rankings": 8, "mixing": "probability"},
+    {"n_rankings": 2, "mixing": "utility"},
     {"n_rankings": 5, "mixing": "utility"},
     {"n_rankings": 10, "mixing": "utility"},
-    {"n_rankings": 10, "mixing": "utility", "rated": False},
 ]
 
 
