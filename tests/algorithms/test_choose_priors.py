@@ -6,6 +6,7 @@ import pytest
 
 from plurank import Comparisons, simulate
 from plurank.algorithms.choose_priors import RANGES, choose_priors
+from plurank.algorithms.crowd import InMemory
 from plurank.inference.priors import Priors, mean_of
 from tests.oracles.small_data import draw_comparisons
 
@@ -16,7 +17,7 @@ def strict_data():
 
 
 def choose(comparisons, priors, *free, mixing="probability"):
-    return choose_priors(comparisons, priors, mixing, free, rng=np.random.default_rng(0))
+    return choose_priors(InMemory(comparisons), priors, mixing, free, rng=np.random.default_rng(0))
 
 
 def test_priors_that_are_not_free_stay(strict_data):
@@ -61,7 +62,7 @@ def test_the_same_seed_chooses_the_same_priors(strict_data):
 def test_progress_is_told_while_choosing(strict_data):
     told = []
     choose_priors(
-        strict_data,
+        InMemory(strict_data),
         Priors.vague(2),
         "probability",
         ("spread",),
@@ -91,7 +92,7 @@ def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
         ranked = pl.DataFrame({"user": users, "item": items, "rank": (-seen).argsort().argsort().ravel() + 1})
         c = Comparisons.from_rankings(ranked)
         chosen = choose_priors(
-            c, Priors.vague(2), mixing, ("concentration", "spread"), rated=True, rng=np.random.default_rng(0)
+            InMemory(c), Priors.vague(2), mixing, ("concentration", "spread"), rated=True, rng=np.random.default_rng(0)
         )
         worths.append(chosen.worth)
     assert worths[0] > worths[1]

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.refine_by_likelihood import refine_orders, refine_scores
 from plurank.components.bradley_terry import BradleyTerry, ScorePrior
@@ -44,13 +45,14 @@ def test_refining_scores_never_lowers_the_posterior_and_tells_it_rightly(mixing,
     told = (rng.standard_normal(shape), rng.uniform(0.0, 3.0, shape)) if known else None
     score_prior = ScorePrior(spread, max(spread, 1.0), told)
     start = BradleyTerry(spread * rng.standard_normal(shape), mixing)
-    end = refine_scores(c, start, theta, prior, score_prior, max_iter=max_iter, tol=1e-7)
+    crowd = InMemory(c, theta)
+    end = refine_scores(crowd, start, prior, score_prior, max_iter=max_iter, tol=1e-7)
     assert never_falls(end.history)
     assert 1 <= len(end.history) <= max_iter
-    np.testing.assert_allclose(end.weights.sum(axis=1), 1.0, atol=1e-9)
-    assert (end.weights > 0).all()
+    np.testing.assert_allclose(crowd.weights.sum(axis=1), 1.0, atol=1e-9)
+    assert (crowd.weights > 0).all()
     scores = end.component.scores
-    value = end.component.weigh(c, end.weights, prior, 0).log_posterior
+    value = end.component.weigh(c, crowd.weights, prior, 0).sums.log_posterior
     assert end.history[-1] == pytest.approx(value + score_prior.evaluate(scores)[0], rel=1e-8)
 
 
@@ -61,10 +63,11 @@ def test_refining_orders_never_lowers_the_posterior(kind, case, max_iter):
     c, theta, prior, rng = case
     rankings = np.stack([rng.permutation(c.n_items) for _ in range(theta.shape[1])])
     start = Strict(rankings, 0.25) if kind == "strict" else Mallows(rankings, np.full(len(rankings), 0.7))
-    end = refine_orders(c, start, theta, prior, max_iter=max_iter, tol=1e-7)
+    crowd = InMemory(c, theta)
+    end = refine_orders(crowd, start, prior, max_iter=max_iter, tol=1e-7)
     assert never_falls(end.history)
     assert 1 <= len(end.history) <= max_iter
-    _, value, _ = end.component.weigh(c, end.weights, prior, 0)
+    _, value, _ = end.component.weigh(c, crowd.weights, prior, 0)
     assert never_falls([end.history[-1], value])
     assert (np.sort(end.component.rankings, axis=1) == np.arange(c.n_items)).all()
 
@@ -87,7 +90,7 @@ def best_scores(c, score_prior):
 def test_a_single_ranking_ends_at_the_maximum_of_the_bradley_terry_posterior(mixing, weighted):
     c, prior = draw_comparisons(np.random.default_rng(3), n_users=30, weighted=weighted), ScorePrior(1.0, 1.0)
     start, ones = BradleyTerry(np.zeros((c.n_items, 1)), mixing), np.ones((c.n_users, 1))
-    end = refine_scores(c, start, ones, np.ones((1, 1)), prior, max_iter=200, tol=1e-14)
+    end = refine_scores(InMemory(c, ones), start, np.ones((1, 1)), prior, max_iter=200, tol=1e-14)
     assert end.converged
     np.testing.assert_allclose(end.component.scores[:, 0], best_scores(c, prior), atol=1e-6)
 
@@ -101,7 +104,12 @@ def test_a_single_ranking_ends_at_the_same_scores_from_anywhere(mixing, size):
     ones = np.ones((c.n_users, 1))
     ends = [
         refine_scores(
-            c, BradleyTerry(start, mixing), ones, np.ones((1, 1)), ScorePrior(1.0, 1.0), max_iter=200, tol=1e-12
+            InMemory(c, ones),
+            BradleyTerry(start, mixing),
+            np.ones((1, 1)),
+            ScorePrior(1.0, 1.0),
+            max_iter=200,
+            tol=1e-12,
         )
         for start in (np.zeros((6, 1)), size * rng.standard_normal((6, 1)))
     ]
@@ -134,7 +142,8 @@ def test_progress_is_told_while_refining(rng):
     told = []
     theta, prior = np.full((c.n_users, 2), 0.5), np.ones((1, 2))
     options = {"max_iter": 5, "tol": 0.0, "on_progress": lambda stage, done: told.append((stage, done))}
-    refine_scores(c, BradleyTerry(rng.standard_normal((5, 2))), theta, prior, ScorePrior(1.0, 1.0), **options)
-    refine_orders(c, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), theta, prior, **options)
+    crowd = InMemory(c, theta)
+    refine_scores(crowd, BradleyTerry(rng.standard_normal((5, 2))), prior, ScorePrior(1.0, 1.0), **options)
+    refine_orders(crowd, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), prior, **options)
     assert told
     assert all(stage and 0 <= done <= 1 for stage, done in told)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from plurank import DataError, simulate
+from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.start_rankings import WAYS, scores_of_weights, start_rankings
 from plurank.inference.priors import Priors
 from tests.oracles.small_data import build
@@ -23,37 +24,39 @@ def test_the_best_start_is_the_best_of_all_single_ways(mixing, simulated):
     for n, name in enumerate(WAYS):
         rng = np.random.default_rng(7)
         rng.spawn(n)  # so that the way is given the generator that it has among the others
-        start = start_rankings(c, 2, mixing, name, priors, rng=rng)
+        start = start_rankings(InMemory(c), 2, mixing, name, priors, rng=rng)
         assert start.component.scores.shape == (8, 2)
         assert start.component.mixing == mixing
-        np.testing.assert_allclose(start.weights.sum(axis=1), 1.0, atol=1e-9)
-        singles.append(start.history[-1])
-    best = start_rankings(c, 2, mixing, "best", priors, rng=np.random.default_rng(7))
-    assert best.history[-1] == max(singles)
+        assert start.mean_weights.sum() == pytest.approx(1.0)
+        singles.append(start.log_posterior)
+    best = start_rankings(InMemory(c), 2, mixing, "best", priors, rng=np.random.default_rng(7))
+    assert best.log_posterior == max(singles)
 
 
 def test_the_same_seed_starts_the_same_way(simulated):
     once, again = (
-        start_rankings(simulated.comparisons, 2, "utility", "best", Priors.vague(2), rng=np.random.default_rng(1))
+        start_rankings(
+            InMemory(simulated.comparisons), 2, "utility", "best", Priors.vague(2), rng=np.random.default_rng(1)
+        )
         for _ in range(2)
     )
     np.testing.assert_array_equal(once.component.scores, again.component.scores)
-    np.testing.assert_array_equal(once.weights, again.weights)
+    np.testing.assert_array_equal(once.mean_weights, again.mean_weights)
 
 
 def test_where_pairs_cannot_tell_rankings_apart_the_best_start_is_another(rng):
     lonely = build(np.arange(40), rng.integers(0, 2, 40), 2 + rng.integers(0, 2, 40), None, np.arange(4))
     with pytest.raises(DataError, match="no user has two or more comparisons"):
-        start_rankings(lonely, 2, "probability", "pairs", Priors.vague(2), rng=np.random.default_rng(0))
-    start = start_rankings(lonely, 2, "probability", "best", Priors.vague(2), rng=np.random.default_rng(0))
-    assert np.isfinite(start.history[-1])
+        start_rankings(InMemory(lonely), 2, "probability", "pairs", Priors.vague(2), rng=np.random.default_rng(0))
+    start = start_rankings(InMemory(lonely), 2, "probability", "best", Priors.vague(2), rng=np.random.default_rng(0))
+    assert np.isfinite(start.log_posterior)
 
 
 def test_a_single_ranking_has_a_start(simulated):
     start = start_rankings(
-        simulated.comparisons, 1, "probability", "best", Priors.vague(1), rng=np.random.default_rng(0)
+        InMemory(simulated.comparisons), 1, "probability", "best", Priors.vague(1), rng=np.random.default_rng(0)
     )
-    np.testing.assert_allclose(start.weights, 1.0)
+    np.testing.assert_allclose(start.mean_weights, 1.0)
 
 
 @both_mixings
@@ -66,7 +69,7 @@ def test_scores_of_weights_favour_what_the_users_of_a_ranking_prefer(mixing, sim
 def test_progress_is_told_for_every_way(simulated):
     told = []
     start_rankings(
-        simulated.comparisons,
+        InMemory(simulated.comparisons),
         2,
         "probability",
         "best",

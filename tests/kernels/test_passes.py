@@ -46,7 +46,7 @@ def test_without_rounds_weights_stay_and_the_value_is_the_posterior_with_weights
         seen = BradleyTerry(scores, mixing).weigh(c, theta, rows, 0)
         np.testing.assert_array_equal(seen.weights, theta)
         expected = log_marginal(mixing, c, scores, theta, np.broadcast_to(rows, theta.shape))
-        assert seen.log_posterior == pytest.approx(expected, rel=1e-10)
+        assert seen.sums.log_posterior == pytest.approx(expected, rel=1e-10)
 
 
 @both_mixings
@@ -59,7 +59,7 @@ def test_the_slope_in_the_scores_equals_finite_differences(mixing, weighted, n_r
         return BradleyTerry(scores, mixing).weigh(c, theta, prior, 100)
 
     expected = differences(lambda s: log_marginal(mixing, c, s, weighed(s).weights, prior), scores, 1e-4)
-    np.testing.assert_allclose(weighed(scores).slope, expected, atol=1e-4)
+    np.testing.assert_allclose(weighed(scores).sums.slope, expected, atol=1e-4)
 
 
 @with_and_without_weights
@@ -72,14 +72,14 @@ def test_the_curvature_of_mixed_utilities_equals_finite_differences_where_weight
         sum(log_posterior("utility", c, scores + h, theta, none) - here for h in (bump, -bump)) / 1e-8
         for bump in bumps(scores.shape, 1e-4)
     ]
-    np.testing.assert_allclose(-seen.curvature.ravel(), expected, atol=1e-4)
+    np.testing.assert_allclose(-seen.sums.curvature.ravel(), expected, atol=1e-4)
 
 
 @with_and_without_weights
 def test_the_curvature_of_mixed_probabilities_is_positive(weighted):
     c, scores, theta, prior = draw_case(4, weighted)
-    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).curvature > 0).any()
-    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).curvature >= 0).all()
+    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).sums.curvature > 0).any()
+    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).sums.curvature >= 0).all()
 
 
 @both_mixings
@@ -88,15 +88,15 @@ def test_the_information_is_the_sum_of_the_products_of_the_slopes_of_single_comp
     c, scores, theta, _ = draw_case(3, weighted)
     prior = 1e9 * theta  # weights that cannot vary, so that comparisons are independent
     component = BradleyTerry(scores, mixing)
-    found = component.weigh(c, theta, prior, 0, informed=True).information
+    found = component.weigh(c, theta, prior, 0, informed=True).sums.information
     expected = np.zeros(found.shape)
     users, counts = users_of(c), np.ones(len(c)) if c.weights is None else c.weights
     for e in range(len(c)):
         one = c.select(np.arange(len(c)) == e)
-        slope = component.weigh(one, theta[[users[e]]], prior[[users[e]]], 0).slope
+        slope = component.weigh(one, theta[[users[e]]], prior[[users[e]]], 0).sums.slope
         expected += slope[:, :, None] * slope[:, None, :] / counts[e]
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert component.weigh(c, theta, prior, 0).information.size == 0
+    assert component.weigh(c, theta, prior, 0).sums.information.size == 0
 
 
 @both_mixings
@@ -148,9 +148,9 @@ def test_data_without_users_weigh_nothing():
     for mixing in ("probability", "utility"):
         seen = BradleyTerry(scores, mixing).weigh(c.block(0, 0), theta[:0], prior[:1], 3)
         assert seen.weights.shape == (0, 3)
-        assert seen.log_posterior == 0.0
-        assert not seen.slope.any()
-        assert not seen.curvature.any()
+        assert seen.sums.log_posterior == 0.0
+        assert not seen.sums.slope.any()
+        assert not seen.sums.curvature.any()
 
 
 @pytest.mark.parametrize("n_rankings", [2, 3, 6])
@@ -195,7 +195,9 @@ def test_the_passes_are_bitwise_the_same_for_one_and_two_threads(easy, informed)
             seen = [
                 BradleyTerry(scores, m).weigh(c, start, prior, 3, informed=informed) for m in ("probability", "utility")
             ]
-            answers.append([*seen[0], *seen[1], *orders.weigh(c, start, prior, 3)])
+            answers.append(
+                [part for each in seen for part in (*each.sums, *each[1:])] + [*orders.weigh(c, start, prior, 3)]
+            )
     finally:
         numba.set_num_threads(before)
     for one, two in zip(*answers, strict=True):

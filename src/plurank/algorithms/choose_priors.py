@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
+from plurank.algorithms.crowd import Crowd, InMemory
+from plurank.algorithms.refine_by_likelihood import refine_scores
 from plurank.algorithms.start_rankings import from_items
 from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
-from plurank.data.splitting import sample_for_scores, split_safely
+from plurank.data.splitting import split_safely
 from plurank.inference.priors import Priors
 from plurank.progress import Progress, silent
 from plurank.rng import spawn
@@ -52,7 +53,7 @@ class Split:
 
 
 def choose_priors(
-    comparisons: Comparisons,
+    crowd: Crowd,
     priors: Priors,
     mixing: Mixing,
     free: tuple[str, ...] = ("concentration", "spread"),
@@ -69,7 +70,7 @@ def choose_priors(
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
     if not moves and not (rated and n_rankings > 1):
         return priors
-    sample = sample_for_scores(comparisons, n_rankings, rng, rated=rated)
+    sample = crowd.sample(n_rankings, rng, rated=rated)
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return priors
@@ -123,9 +124,9 @@ def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rn
     return Split(train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, users[held_out], *start)
 
 
-def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> Refinement[BradleyTerry]:
-    point = BradleyTerry(split.scores, mixing)
-    return refine_scores(split.train, point, split.weights, priors.counts, priors.scores, max_iter=n_passes, tol=TOL)
+def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> tuple[BradleyTerry, InMemory]:
+    crowd, point = InMemory(split.train, split.weights), BradleyTerry(split.scores, mixing)
+    return refine_scores(crowd, point, priors.counts, priors.scores, max_iter=n_passes, tol=TOL).component, crowd
 
 
 def _choose_worth(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> tuple[Priors, list[Split]]:
@@ -154,10 +155,10 @@ def _warm(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> t
     warm, some_alike = [], False
     for split in splits:
         weighed = replace(split, train=weigh_observations(split.train, priors.worth)) if rated else split
-        fit = _fit(weighed, priors, mixing, FIRST_PASSES)
-        if not fit.component.are_alike:
-            weighed = replace(weighed, scores=fit.component.scores, weights=fit.weights)
-        some_alike |= fit.component.are_alike
+        component, crowd = _fit(weighed, priors, mixing, FIRST_PASSES)
+        if not component.are_alike:
+            weighed = replace(weighed, scores=component.scores, weights=crowd.weights)
+        some_alike |= component.are_alike
         warm.append(weighed)
     return warm, some_alike
 
@@ -169,8 +170,9 @@ def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:
     """
     logs = []
     for split in splits:
-        fit = _fit(split, priors, mixing, PASSES)
-        logs.append(np.log(np.maximum(fit.component.probabilities(fit.weights, fit.evidence, *split.held_out), 1e-300)))
+        component, crowd = _fit(split, priors, mixing, PASSES)
+        chances = component.probabilities(crowd.weights, crowd.evidence, *split.held_out)
+        logs.append(np.log(np.maximum(chances, 1e-300)))
     return np.concatenate(logs)
 
 

@@ -6,16 +6,17 @@ with the weights integrated out; orders take an EM step. A step is kept only whe
 falls.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
-from plurank.components.bradley_terry import BradleyTerry, ScorePass, ScorePrior
+from plurank.components.bradley_terry import BradleyTerry, ScorePrior, ScoreSums
 from plurank.components.ordered import OrderedComponent
-from plurank.data.comparisons import Comparisons
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_counts import PairCounts
 
@@ -33,70 +34,95 @@ STAGE = "fitting rankings and weights"
 
 @dataclass(frozen=True)
 class Refinement(Generic[Component]):
-    """A component, weights (M, K) and the evidence behind them (M,) at the end, the log posterior after every pass, and
-    whether it stood still."""
+    """The component at the end, the log posterior after every pass, and whether it stood still; the weights that go
+    with it are the crowd's."""
 
     component: Component
-    weights: Floats
-    evidence: Floats
     history: list[float]
     converged: bool
 
 
+@dataclass
+class Climb:
+    """Where a refinement of scores has got to: scores with what the crowd says about them, the log posterior after
+    every pass, how many passes in a row hardly gained, how far to go next, and the last few steps."""
+
+    scores: Floats
+    here: ScoreSums
+    history: list[float]
+    still: int = 0
+    length: float = 1.0
+    memory: QuasiNewton = field(default_factory=QuasiNewton)
+
+
 def refine_scores(
-    comparisons: Comparisons,
+    crowd: Crowd,
     component: BradleyTerry,
-    weights: Floats,
     user_prior: Floats,
     score_prior: ScorePrior,
     *,
     max_iter: int,
     tol: float,
     on_progress: Progress = silent,
+    resumed: Climb | None = None,
+    on_pass: Callable[[Climb], None] | None = None,
 ) -> Refinement[BradleyTerry]:
     """Refine scores by quasi-Newton steps; tol is the gain of the log posterior per comparison that counts as none.
 
-    user_prior: (1, K) or (M, K) Dirichlet counts.
+    user_prior: (1, K) or (M, K) Dirichlet counts. ``on_pass`` is told after every pass where the climb has got to, and
+    ``resumed`` goes on from there.
     """
 
-    def evaluate(scores: Floats, start: Floats, n_rounds: int) -> tuple[float, ScorePass]:
-        done = BradleyTerry(scores, component.mixing).weigh(comparisons, start, user_prior, n_rounds)
+    def evaluate(scores: Floats, n_rounds: int) -> ScoreSums:
+        found = crowd.weigh(BradleyTerry(scores, component.mixing), user_prior, n_rounds)
         value, slope, curvature = score_prior.evaluate(scores)
-        return done.log_posterior + value, done._replace(slope=done.slope + slope, curvature=done.curvature + curvature)
+        return ScoreSums(
+            found.log_posterior + value, found.slope + slope, found.curvature + curvature, found.information
+        )
 
-    scores, memory, enough = component.scores, QuasiNewton(), tol * comparisons.total_weight
-    value, here = evaluate(scores, weights, FIRST_ROUNDS)
-    history, still, length = [value], 0, 1.0
-    while len(history) < max_iter and still < PATIENCE:
-        on_progress(STAGE, len(history) / max_iter)
-        ascent = memory.direction(here.slope, here.curvature)
-        step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
-        promised = float((step * here.slope).sum())
-        new_value, there = evaluate(scores + step, here.weights, ROUNDS)
-        if new_value < value + ENOUGH * promised and length > SHORTEST:
-            # too far: what has been learnt elsewhere may mislead here, so forget it first, then go less far
-            if memory.is_empty or length == 1.0:
-                length *= SHRINK
-            else:
-                memory.forget()
-                length = 1.0
-            history.append(value)
-            continue
-        if new_value < value:
-            still = PATIENCE  # not even the shortest step helps
-            break
-        memory.remember(step, here.slope, there.slope)
-        still = still + 1 if new_value - value < enough else 0
-        scores, value, here, length = scores + step, new_value, there, 1.0
-        history.append(value)
+    if resumed is None:
+        here = evaluate(component.scores, FIRST_ROUNDS)
+        crowd.accept()
+        resumed = Climb(component.scores, here, [here.log_posterior])
+    climb, enough = resumed, tol * crowd.total_weight
+    while len(climb.history) < max_iter and climb.still < PATIENCE:
+        on_progress(STAGE, len(climb.history) / max_iter)
+        if _take_step(climb, evaluate, enough):
+            crowd.accept()
+        if on_pass is not None:
+            on_pass(climb)
     on_progress(STAGE, 1.0)
-    return Refinement(BradleyTerry(scores, component.mixing), here.weights, here.evidence, history, still >= PATIENCE)
+    return Refinement(BradleyTerry(climb.scores, component.mixing), climb.history, climb.still >= PATIENCE)
+
+
+def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enough: float) -> bool:
+    """Try one step; tell whether it was taken."""
+    here, value, length = climb.here, climb.here.log_posterior, climb.length
+    ascent = climb.memory.direction(here.slope, here.curvature)
+    step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
+    there = evaluate(climb.scores + step, ROUNDS)
+    if there.log_posterior < value + ENOUGH * float((step * here.slope).sum()) and length > SHORTEST:
+        # too far: what has been learnt elsewhere may mislead here, so forget it first, then go less far
+        if climb.memory.is_empty or length == 1.0:
+            climb.length *= SHRINK
+        else:
+            climb.memory.forget()
+            climb.length = 1.0
+        climb.history.append(value)
+        return False
+    if there.log_posterior < value:
+        climb.still = PATIENCE  # not even the shortest step helps
+        return False
+    climb.memory.remember(step, here.slope, there.slope)
+    climb.still = climb.still + 1 if there.log_posterior - value < enough else 0
+    climb.scores, climb.here, climb.length = climb.scores + step, there, 1.0
+    climb.history.append(there.log_posterior)
+    return True
 
 
 def refine_orders(
-    comparisons: Comparisons,
+    crowd: InMemory,
     component: Ordered,
-    weights: Floats,
     user_prior: Floats,
     *,
     max_iter: int,
@@ -104,19 +130,19 @@ def refine_orders(
     on_progress: Progress = silent,
 ) -> Refinement[Ordered]:
     """Refine orders by EM: weights given the orders, expected wins, then better orders for these wins."""
-    pairs = PairCounts.of(comparisons)
-    weights, value, evidence = component.weigh(comparisons, weights, user_prior, FIRST_ROUNDS)
-    history, still, enough = [value], 0, tol * comparisons.total_weight
+    comparisons, pairs = crowd.comparisons, PairCounts.of(crowd.comparisons)
+    crowd.weights, value, crowd.evidence = component.weigh(comparisons, crowd.weights, user_prior, FIRST_ROUNDS)
+    history, still, enough = [value], 0, tol * crowd.total_weight
     while len(history) < max_iter and still < PATIENCE:
         on_progress(STAGE, len(history) / max_iter)
-        wins = pairs.expected_wins(component.chances(pairs.winners, pairs.losers), weights, evidence)
+        wins = pairs.expected_wins(component.chances(pairs.winners, pairs.losers), crowd.weights, crowd.evidence)
         trial = component.improved(pairs, wins)
-        new_weights, new_value, new_evidence = trial.weigh(comparisons, weights, user_prior, FIRST_ROUNDS)
+        new_weights, new_value, new_evidence = trial.weigh(comparisons, crowd.weights, user_prior, FIRST_ROUNDS)
         if new_value < value:
             still = PATIENCE  # an average to second order can mislead where nearly nothing is left to gain
             break
         still = still + 1 if new_value - value < enough else 0
-        component, weights, value, evidence = trial, new_weights, new_value, new_evidence
+        component, value, crowd.weights, crowd.evidence = trial, new_value, new_weights, new_evidence
         history.append(value)
     on_progress(STAGE, 1.0)
-    return Refinement(component, weights, evidence, history, still >= PATIENCE)
+    return Refinement(component, history, still >= PATIENCE)

@@ -5,20 +5,20 @@ whitened detection, for few items; ``random`` scores need no structure at all.
 """
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.find_user_vertices import find_user_vertices
 from plurank.algorithms.recover_rankings import recover_rankings
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
 from plurank.components.bradley_terry import BradleyTerry, Mixing, ScorePrior
 from plurank.components.ordered import places_of
 from plurank.data.comparisons import Comparisons
-from plurank.data.splitting import sample_for_scores
 from plurank.exceptions import DataError, NotIdentifiableError
-from plurank.inference.priors import Priors
+from plurank.inference.priors import Priors, mean_of
 from plurank.progress import Progress, silent
 from plurank.rng import draw_seed, spawn
 from plurank.statistics.pair_moments import pair_moments
@@ -32,8 +32,16 @@ SPREAD = 2.0  # of the scores that places are turned into
 CHANCE_SPREAD = 0.5
 
 
+class Begun(NamedTuple):
+    """A start: what the rankings are, the mean weights of some users (K,), and the log posterior among these."""
+
+    component: BradleyTerry
+    mean_weights: Floats
+    log_posterior: float
+
+
 def start_rankings(
-    comparisons: Comparisons,
+    crowd: Crowd,
     n_rankings: int,
     mixing: Mixing,
     how: Start,
@@ -41,9 +49,9 @@ def start_rankings(
     *,
     rng: np.random.Generator,
     on_progress: Progress = silent,
-) -> Refinement[BradleyTerry]:
+) -> Begun:
     """Try the ways that ``how`` names for a few passes over some users and keep the one with the highest posterior."""
-    comparisons = sample_for_scores(comparisons, n_rankings, rng)
+    comparisons = crowd.sample(n_rankings, rng)
     few = comparisons.n_items <= FEW_ITEMS and n_rankings > 1
     names = [how] if how != "best" else ["items", "pairs", "random"] if few else ["items", "random"]
     tried = []
@@ -55,24 +63,23 @@ def start_rankings(
             if how != "best":
                 raise
             continue
-        tried.append(_refine(comparisons, BradleyTerry(scores, mixing), weights, priors, TRIAL_PASSES))
-    if any(trial.component.are_alike for trial in tried):
+        sample = InMemory(comparisons, weights)
+        tried.append((_refine(sample, BradleyTerry(scores, mixing), priors, TRIAL_PASSES), sample))
+    if any(trial.component.are_alike for trial, _ in tried):
         # one ranking for all is found quickly: others get the time to show whether they are better
         tried = [
-            trial
-            if trial.component.are_alike
-            else _refine(comparisons, trial.component, trial.weights, priors, LONG_TRIAL_PASSES)
-            for trial in tried
+            (
+                trial if trial.component.are_alike else _refine(sample, trial.component, priors, LONG_TRIAL_PASSES),
+                sample,
+            )
+            for trial, sample in tried
         ]
-    return max(tried, key=lambda trial: trial.history[-1])
+    best, sample = max(tried, key=lambda each: each[0].history[-1])
+    return Begun(best.component, mean_of(sample.weights), best.history[-1])
 
 
-def _refine(
-    comparisons: Comparisons, component: BradleyTerry, weights: Floats, priors: Priors, n_passes: int
-) -> Refinement[BradleyTerry]:
-    return refine_scores(
-        comparisons, component, weights, priors.counts, priors.scores, max_iter=n_passes, tol=TRIAL_TOL
-    )
+def _refine(sample: InMemory, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
+    return refine_scores(sample, component, priors.counts, priors.scores, max_iter=n_passes, tol=TRIAL_TOL)
 
 
 def from_items(comparisons: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Point:
@@ -100,7 +107,7 @@ def scores_of_weights(comparisons: Comparisons, weights: Floats, mixing: Mixing)
     nought = BradleyTerry(np.zeros((comparisons.n_items, weights.shape[1])), mixing)
     seen = nought.weigh(comparisons, weights, np.ones((1, weights.shape[1])), 0)
     _, _, prior = ScorePrior(1.0, 1.0).evaluate(nought.scores)
-    return seen.slope / (seen.curvature + prior)
+    return seen.sums.slope / (seen.sums.curvature + prior)
 
 
 def uniform(n_users: int, n_rankings: int) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from plurank import kernels
-from plurank.data.blocks import cut_users
+from plurank.data.blocks import Edges, cut_users, group_blocks, sum_tree
 from plurank.data.comparisons import Comparisons
 
 Floats = NDArray[np.float64]
@@ -23,18 +23,46 @@ ALIKE = 0.2  # the spread of rankings' own scores, as a share of the spread of a
 MANY_OPPONENTS = 2048  # an item meets no more when it is scored
 
 
-class ScorePass(NamedTuple):
-    """What one pass over the comparisons gives: the most probable weights (M, K), the log posterior of the scores
-    without their prior, its slope and curvature (Q, K), the posterior mean of the weights (M, K), the evidence behind
-    them (M,), and, if asked for, the information about every item's scores (Q, K, K)."""
+class ScoreSums(NamedTuple):
+    """What users say about the scores, added up: the log posterior without the scores' prior, its slope and curvature
+    (Q, K), and, if asked for, the information about every item's scores (Q, K, K)."""
 
-    weights: Floats
     log_posterior: float
     slope: Floats
     curvature: Floats
+    information: Floats
+
+    def merge(self, other: "ScoreSums") -> "ScoreSums":
+        """Add what other users say."""
+        return ScoreSums(
+            self.log_posterior + other.log_posterior,
+            self.slope + other.slope,
+            self.curvature + other.curvature,
+            self.information + other.information,
+        )
+
+
+class ScorePass(NamedTuple):
+    """What one pass over the comparisons gives: sums over users, and of every user the most probable weights (M, K),
+    their posterior mean (M, K), and the evidence behind them (M,)."""
+
+    sums: ScoreSums
+    weights: Floats
     means: Floats
     evidence: Floats
-    information: Floats
+
+    @classmethod
+    def join(cls, parts: list["ScorePass"]) -> "ScorePass":
+        """Put groups of users together."""
+        if len(parts) == 1:
+            return parts[0]
+        sums = sum_tree((part.sums for part in parts), ScoreSums.merge)
+        return cls(sums, *(np.concatenate(columns) for columns in zip(*(part[1:] for part in parts), strict=True)))
+
+
+def cut_for_scores(offsets: NDArray[np.int64], n_items: int, n_rankings: int) -> Edges:
+    """Cut users into the blocks whose sums are added up."""
+    return cut_users(offsets, 16 * n_items * n_rankings)
 
 
 @dataclass(frozen=True)
@@ -56,17 +84,40 @@ class BradleyTerry:
         return self.scores.shape[1] > 1 and bool(own.std() < ALIKE * self.scores.std())
 
     def weigh(
-        self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int, *, informed: bool = False
+        self,
+        comparisons: Comparisons,
+        start: Floats,
+        prior: Floats,
+        n_rounds: int,
+        *,
+        informed: bool = False,
+        edges: Edges | None = None,
     ) -> ScorePass:
         """Improve all users' weights by n_rounds Newton steps each, and collect what they say about the scores.
 
-        prior: (1, K) or (M, K) Dirichlet counts. ``informed`` asks for the information about the scores.
+        prior: (1, K) or (M, K) Dirichlet counts. ``informed`` asks for the information about the scores. ``edges`` of
+        blocks, where these users are a part of all.
         """
-        c = comparisons
-        edges = cut_users(c.offsets, (16 + (8 * self.scores.shape[1] if informed else 0)) * self.scores.size)
+        edges = cut_for_scores(comparisons.offsets, *self.scores.shape) if edges is None else edges
+        groups = group_blocks(edges, (16 + (8 * self.scores.shape[1] if informed else 0)) * self.scores.size)
+        parts = []
+        for group in groups:
+            own = slice(group[0], group[-1])
+            users = comparisons if len(groups) == 1 else comparisons.block(group[0], group[-1])
+            rows = prior if len(prior) == 1 else prior[own]
+            parts.append(self._weigh_blocks(users, group - group[0], start[own], rows, n_rounds, informed))
+        return ScorePass.join(parts)
+
+    def _weigh_blocks(
+        self, comparisons: Comparisons, edges: Edges, start: Floats, prior: Floats, n_rounds: int, informed: bool
+    ) -> ScorePass:
         run = kernels.utility_pass if self.mixing == "utility" else kernels.probability_pass
+        c = comparisons
         columns = (edges, c.offsets, c.winners, c.losers, c.kernel_weights)
-        return ScorePass(*run(*columns, self.scores, start, prior, n_rounds, informed))
+        weights, value, slope, curvature, means, evidence, information = run(
+            *columns, self.scores, start, prior, n_rounds, informed
+        )
+        return ScorePass(ScoreSums(value, slope, curvature, information), weights, means, evidence)
 
     def chances(self, winners: Codes, losers: Codes) -> Floats:
         """P(winner over loser) in every ranking, (n, K)."""

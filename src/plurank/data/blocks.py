@@ -1,15 +1,59 @@
-"""Users cut into fixed blocks, so that sums over users have one order whoever adds them up."""
+"""Users cut into fixed blocks, and sums over blocks in one order, whoever adds them up and wherever they lie.
+
+Blocks depend on the data alone. Their sums are added as a tree: 0 + 1, 2 + 3, ..., then pairs of these, and so on. So
+2^j neighbouring blocks, the first a multiple of 2^j, can be added anywhere, and the total is the same to the last bit.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 MOST_BLOCKS, FEWEST_BLOCKS = 64, 4
-PRIVATE_BYTES = 256 * 2**20  # what all blocks together may hold in private sums
+MOST_COMPARISONS = 2**22  # in a block, or there are more of them
+PRIVATE_BYTES = 256 * 2**20  # what blocks that are worked on together may hold in private sums
+
+Sum = TypeVar("Sum")
+Edges = NDArray[np.int64]
 
 
-def cut_users(offsets: NDArray[np.int64], bytes_per_block: int) -> NDArray[np.int64]:
+def cut_users(offsets: NDArray[np.int64], bytes_per_block: int) -> Edges:
     """Give the edges of blocks of users with about as many comparisons each; they depend on the data alone."""
-    n_blocks = int(np.clip(PRIVATE_BYTES // max(bytes_per_block, 1), FEWEST_BLOCKS, MOST_BLOCKS))
+    affordable = int(np.clip(PRIVATE_BYTES // max(bytes_per_block, 1), FEWEST_BLOCKS, MOST_BLOCKS))
+    n_blocks = max(affordable, -(-int(offsets[-1]) // MOST_COMPARISONS))
     wanted = np.linspace(0, offsets[-1], n_blocks + 1)[:-1]
     # the last edge is the number of users, also where the last ones have no comparisons
     return np.unique(np.append(np.searchsorted(offsets, wanted), len(offsets) - 1).astype(np.int64))
+
+
+def group_blocks(edges: Edges, bytes_per_block: int, most: int = 2**30) -> list[Edges]:
+    """Put neighbouring blocks together whose private sums can be held at once, at most so many: the edges of each
+    group. Groups have 2^j blocks, so that their sums are parts of the tree."""
+    together = min(max(PRIVATE_BYTES // max(bytes_per_block, 1), 1), most)
+    size = 2 ** (int(together).bit_length() - 1)
+    return [edges[first : first + size + 1] for first in range(0, max(len(edges) - 1, 1), size)]
+
+
+def sum_tree(parts: Iterable[Sum], merge: Callable[[Sum, Sum], Sum]) -> Sum:
+    """Add parts as a tree; no more than about log2 of their number are held at once."""
+    held: list[tuple[int, Sum]] = []  # how many parts each sum has, and the sum
+    for part in parts:
+        held.append((1, part))
+        while len(held) > 1 and held[-2][0] == held[-1][0]:
+            _merge_last(held, merge)
+    while len(held) > 1:
+        _merge_last(held, merge)
+    return held[0][1]
+
+
+def _merge_last(held: list[tuple[int, Sum]], merge: Callable[[Sum, Sum], Sum]) -> None:
+    size, last = held.pop()
+    before, first = held.pop()
+    held.append((before + size, merge(first, last)))
+
+
+def sum_blocks(values: NDArray[np.float64], edges: Edges) -> NDArray[np.float64]:
+    """Sum values (n, ...) over the first axis, block by block and as a tree."""
+    return sum_tree((values[begin:end].sum(axis=0) for begin, end in pairwise(edges)), np.add)

@@ -88,6 +88,12 @@ class Comparisons:
         """The weights as kernels take them: empty where all weigh 1."""
         return NO_WEIGHTS if self.weights is None else self.weights
 
+    def weights_of_users(self) -> NDArray[np.float64]:
+        """Give how many comparisons those of each user count as, (M,)."""
+        if self.weights is None:
+            return np.diff(self.offsets).astype(np.float64)
+        return np.bincount(self.user_of_each(), self.weights, self.n_users).astype(np.float64, copy=False)
+
     def user_of_each(self) -> NDArray[np.int32]:
         """Give the user number of every comparison, (n,)."""
         return np.repeat(np.arange(self.n_users, dtype=np.int32), np.diff(self.offsets))
@@ -115,6 +121,10 @@ class Comparisons:
             None if self.weights is None else self.weights[at],
             self.rated,
         )
+
+    def take_users(self, chosen: NDArray[np.bool_]) -> "Comparisons":
+        """Keep the marked users; all items stay."""
+        return self if chosen.all() else self.select(np.repeat(chosen, np.diff(self.offsets)))
 
     def select(self, keep: NDArray[np.bool_]) -> "Comparisons":
         """Keep the marked comparisons and the users who still have any; all items stay."""

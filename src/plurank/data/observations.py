@@ -6,6 +6,7 @@ priors, and weights would seem far too certain.
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,36 +18,66 @@ FEW = 0.01  # of the users, or of the comparisons, may be exceptions
 CHANCES = 20  # comparisons that could have contradicted others are the least to go by
 
 
-def look_rated(comparisons: Comparisons) -> bool:
-    """Tell whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
+class Contradictions(NamedTuple):
+    """How often people could contradict themselves, and do: comparisons, those that others can imply or contradict,
+    users who have any, users who contradict themselves, comparisons made more than once."""
 
-    Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated.
-    """
+    n: float
+    chances: float
+    telling: float
+    inconsistent: float
+    repeated: float
+
+    @classmethod
+    def of(cls, comparisons: Comparisons) -> "Contradictions":
+        """Count in comparisons."""
+        c = comparisons
+        chances = count_chances(c)
+        consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
+        repeated = float(kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items))
+        if c.weights is not None:
+            repeated += float(np.maximum(c.weights - 1.0, 0.0).sum())
+        telling = chances > 0
+        return cls(len(c), int(chances.sum()), int(telling.sum()), int((telling & ~consistent).sum()), repeated)
+
+    def merge(self, other: "Contradictions") -> "Contradictions":
+        """Add those of other users."""
+        return Contradictions(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    @property
+    def look_rated(self) -> bool:
+        """Whether the comparisons seem to be made from ratings or rankings.
+
+        Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated.
+        """
+        enough = self.chances >= CHANCES
+        return enough and self.inconsistent <= FEW * self.telling and self.repeated <= FEW * self.n
+
+
+def look_rated(comparisons: Comparisons) -> bool:
+    """Tell whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be."""
+    return Contradictions.of(comparisons).look_rated if comparisons.rated is None else comparisons.rated
+
+
+def observed_shares(comparisons: Comparisons, worth: float) -> NDArray[np.float64]:
+    """Give what each comparison of a user counts as, (M,), if those of one who rated n items are worth (n - 1)."""
     c = comparisons
-    if c.rated is not None:
-        return c.rated
-    chances = count_chances(c)
-    telling = chances > 0
-    if chances.sum() < CHANCES:
-        return False
-    consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
-    if (~consistent[telling]).mean() > FEW:
-        return False
-    n_repeated = kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items)
-    if c.weights is not None:
-        n_repeated += np.maximum(c.weights - 1.0, 0.0).sum()
-    return bool(n_repeated <= FEW * len(c))
+    totals = c.weights_of_users()
+    return np.minimum(1.0, worth * (count_items(c) - 1) / np.maximum(totals, 1e-300))
+
+
+def share_out(comparisons: Comparisons, shares: NDArray[np.float64]) -> Comparisons:
+    """Let all comparisons of a user count less, by the user's share (M,)."""
+    c = comparisons
+    if (shares == 1.0).all():
+        return c
+    each = np.repeat(shares, np.diff(c.offsets))
+    return replace(c, weights=each if c.weights is None else c.weights * each)
 
 
 def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparisons:
     """Weigh comparisons so that those of a user who rated n items count as worth (n - 1), where they would be more."""
-    c = comparisons
-    weights = np.ones(len(c)) if c.weights is None else c.weights
-    totals = np.bincount(c.user_of_each(), weights, c.n_users)
-    shares = np.minimum(1.0, worth * (count_items(c) - 1) / np.maximum(totals, 1e-300))
-    if (shares == 1.0).all():
-        return c
-    return replace(c, weights=weights * np.repeat(shares, np.diff(c.offsets)))
+    return share_out(comparisons, observed_shares(comparisons, worth))
 
 
 def count_chances(comparisons: Comparisons) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Training and test comparisons."""
 
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.checks import check_choice, is_number
 from plurank.data.comparisons import Comparisons
-from plurank.data.observations import count_chances, weigh_observations
+from plurank.data.observations import count_chances
 from plurank.exceptions import DataError, ParameterError
 from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.wording import count
@@ -57,38 +57,49 @@ def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generato
     return ~(first | second), first & second
 
 
-def some_users(comparisons: Comparisons, enough: int, rng: np.random.Generator, least_users: int = 1) -> Comparisons:
+class Source(Protocol):
+    """Comparisons wherever they lie, as far as users are drawn from them."""
+
+    def __len__(self) -> int: ...
+    @property
+    def n_users(self) -> int: ...  # noqa: D102
+    @property
+    def n_items(self) -> int: ...  # noqa: D102
+    @property
+    def offsets(self) -> NDArray[np.int64]: ...  # noqa: D102
+    def take_users(self, chosen: Marks) -> Comparisons: ...  # noqa: D102
+
+
+def some_users(source: Source, enough: int, rng: np.random.Generator, least_users: int = 1) -> Comparisons:
     """Draw users until they and their comparisons are enough; all of them where there are no more."""
-    if len(comparisons) <= enough or comparisons.n_users <= least_users:
-        return comparisons
-    sizes = np.diff(comparisons.offsets)
-    order = rng.permutation(comparisons.n_users)
-    n_users = max(1 + int(np.searchsorted(np.cumsum(sizes[order]), enough)), least_users)
-    chosen = np.zeros(comparisons.n_users, dtype=bool)
-    chosen[order[:n_users]] = True
-    return comparisons.select(np.repeat(chosen, sizes))
+    chosen = np.ones(source.n_users, dtype=bool)
+    if len(source) > enough and source.n_users > least_users:
+        sizes = np.diff(source.offsets)
+        order = rng.permutation(source.n_users)
+        n_users = max(1 + int(np.searchsorted(np.cumsum(sizes[order]), enough)), least_users)
+        chosen[order[n_users:]] = False
+    return source.take_users(chosen)
 
 
-def every_nth_user(comparisons: Comparisons, enough: int) -> Comparisons:
+def every_nth_user(source: Source, enough: int) -> Comparisons:
     """Take every n-th user, so that there are about as many comparisons as are enough; no draw is needed."""
-    step = 1 + len(comparisons) // enough
-    chosen = np.arange(comparisons.n_users) % step == 0
-    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets))) if step > 1 else comparisons
+    step = 1 + len(source) // enough
+    return source.take_users(np.arange(source.n_users) % step == 0)
 
 
 def sample_for_scores(
-    comparisons: Comparisons, n_rankings: int, rng: np.random.Generator, *, rated: bool = False
+    source: Source, n_rankings: int, rng: np.random.Generator, observed: float | None = None
 ) -> Comparisons:
     """Draw users whose comparisons are enough to tell good scores of K rankings from bad ones.
 
-    rated: whether comparisons made from ratings shall count as what was observed, which takes more of them.
+    observed: where comparisons made from ratings shall count as what was observed, which takes more of them, how much
+    of a comparison that is on average.
     """
-    n_scores = comparisons.n_items * n_rankings
+    n_scores = source.n_items * n_rankings
     enough = max(ENOUGH, ENOUGH_PER_SCORE * n_scores)
-    if rated:
-        share = weigh_observations(comparisons).total_weight / comparisons.total_weight
-        enough = max(enough, int(OBSERVED_PER_SCORE * n_scores / share))
-    return some_users(comparisons, enough, rng, ENOUGH_USERS * n_rankings)
+    if observed is not None:
+        enough = max(enough, int(OBSERVED_PER_SCORE * n_scores / observed))
+    return some_users(source, enough, rng, ENOUGH_USERS * n_rankings)
 
 
 def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:

@@ -39,6 +39,10 @@ class Priors:
 
 def mean_of(weights: Floats) -> Floats:
     """Give the mean of user weights (M, K), kept away from zero, (K,)."""
-    mean = weights.mean(axis=0)
+    return keep_from_zero(weights.mean(axis=0))
+
+
+def keep_from_zero(mean: Floats) -> Floats:
+    """Let everything in mean weights (K,) be at least possible."""
     mean = np.maximum(mean, LEAST_MEAN / len(mean))
     return mean / mean.sum()

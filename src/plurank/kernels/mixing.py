@@ -262,8 +262,8 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                 if informed:
                     vectors[0] = pulls[:, e]
                     add_product(vectors[0], counts[e], products[b, i], products[b, j])
-    sums = _sum_blocks(slopes), _sum_blocks(bends)
-    return weighed, _sum_values(values), *sums, means, evidence, _sum_blocks(products)
+    sums = sum_blocks(slopes), sum_blocks(bends)
+    return weighed, sum_blocks(values[:, None])[0], *sums, means, evidence, sum_blocks(products)
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)
@@ -305,22 +305,17 @@ def places_pass(edges, offsets, winners, losers, weights, places, laws, start, p
                 p, n, counts, own, theta, n_rounds, q, factor, scaled, bend, covariance, vectors
             )
             evidence[u] = evidence_of(theta, covariance)
-    return weighed, _sum_values(values), evidence
+    return weighed, sum_blocks(values[:, None])[0], evidence
 
 
 @njit(cache=True)
-def _sum_values(values):
-    """Sum one after the other; ``values.sum()`` would be shared out among threads."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
-@njit(cache=True)
-def _sum_blocks(parts):
-    """Sum over the first axis in its order."""
-    total = np.zeros(parts.shape[1:])
-    for b in range(parts.shape[0]):
-        total += parts[b]
-    return total
+def sum_blocks(parts):
+    """Sum over the first axis as a tree, so that 2^j neighbours can be summed elsewhere; parts are used up."""
+    if parts.shape[0] == 0:
+        return np.zeros(parts.shape[1:])
+    step = 1
+    while step < parts.shape[0]:
+        for b in range(0, parts.shape[0] - step, 2 * step):
+            parts[b] += parts[b + step]
+        step *= 2
+    return parts[0].copy()

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit, prange
 
-from plurank.kernels.mixing import NEGLIGIBLE, _sum_blocks, _sum_values, add_product
+from plurank.kernels.mixing import NEGLIGIBLE, add_product, sum_blocks
 from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_weights, newton_direction, shift_of_mean
 
 
@@ -239,5 +239,5 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
                     i, j = ahead[e], behind[e]
                     _one_pull(x[i], x[j], turned[i], turned[j], chance[e], counts[e], theta, shift, ones)
                     add_product(ones, counts[e], products[b, items[i]], products[b, items[j]])
-    sums = _sum_blocks(slopes), _sum_blocks(bends)
-    return weighed, _sum_values(values), *sums, means, evidence, _sum_blocks(products)
+    sums = sum_blocks(slopes), sum_blocks(bends)
+    return weighed, sum_blocks(values[:, None])[0], *sums, means, evidence, sum_blocks(products)

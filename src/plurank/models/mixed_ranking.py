@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.choose_priors import choose_priors
+from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
 from plurank.algorithms.start_rankings import Start, start_rankings
 from plurank.components.bradley_terry import BradleyTerry, Mixing
@@ -18,7 +19,7 @@ from plurank.components.ordered import OrderedComponent, places_of
 from plurank.components.strict import Strict
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.observations import look_rated, weigh_observations
+from plurank.data.observations import weigh_observations
 from plurank.evaluation.alignment import align
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.held_out import Law, law_of
@@ -118,22 +119,22 @@ class MixedRanking(ScoredRankings):
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
         """Choose priors, find a start, and refine."""
         self._check_parameters()
-        comparisons = as_comparisons(X)
-        self._check_enough(comparisons)
+        crowd: Crowd = InMemory(as_comparisons(X))
+        self._check_enough(crowd.n_users)
         children = spawn(as_generator(self.random_state), 2 + self.ensemble)
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with threadpool_limits(1, "blas"):
-            self.rated_ = look_rated(comparisons) if self.rated is None else self.rated
-            priors = self._choose_priors(comparisons, children[0], on_progress)
+            self.rated_ = crowd.look_rated() if self.rated is None else self.rated
+            priors = self._choose_priors(crowd, children[0], on_progress)
             self.worth_ = priors.worth
-            comparisons = self._weigh(comparisons)
-            fitted, priors = self._fit_scores(comparisons, priors, self.start, children[1], on_progress)
-            self.items_, self.users_ = comparisons.items, comparisons.users
+            crowd = crowd.count_as_observed(self.worth_) if self.rated_ else crowd
+            fitted, crowd, priors = self._fit_scores(crowd, priors, self.start, children[1], on_progress)
+            self.items_, self.users_ = crowd.items, crowd.users
             if self.component == "bradley-terry":
-                self._keep_scores(comparisons, fitted, priors)
+                self._keep_scores(crowd, fitted, priors)
             else:
-                self._keep_orders(comparisons, self._fit_orders(comparisons, fitted, priors, on_progress), priors)
-            self._add_members(comparisons, priors, children[3:], on_progress)
+                self._keep_orders(crowd, fitted, priors, on_progress)
+            self._add_members(crowd, priors, children[3:], on_progress)
         self._order_rankings()
         self._warn_if_unfinished()
         return self
@@ -164,21 +165,19 @@ class MixedRanking(ScoredRankings):
         if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
             raise ValueError("rankings_ are not in the order of scores_")
 
-    def _check_enough(self, comparisons: Comparisons) -> None:
-        if self.n_rankings > comparisons.n_users:
+    def _check_enough(self, n_users: int) -> None:
+        if self.n_rankings > n_users:
             raise NotIdentifiableError(
-                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(comparisons.n_users, 'user')}. "
+                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(n_users, 'user')}. "
                 "Expected at most as many rankings as users; try fewer rankings."
             )
 
-    def _choose_priors(self, comparisons: Comparisons, rng: np.random.Generator, on_progress: Progress) -> Priors:
+    def _choose_priors(self, crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Priors:
         given = {name: getattr(self, name) for name in ("concentration", "spread")}
         free = tuple(name for name, value in given.items() if value is None)
         known = {name: float(value) for name, value in given.items() if value is not None}
         priors = Priors.vague(self.n_rankings, **known)
-        return choose_priors(
-            comparisons, priors, self.mixing, free, rated=self.rated_, rng=rng, on_progress=on_progress
-        )
+        return choose_priors(crowd, priors, self.mixing, free, rated=self.rated_, rng=rng, on_progress=on_progress)
 
     def _weigh(self, comparisons: Comparisons) -> Comparisons:
         """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
@@ -187,58 +186,54 @@ class MixedRanking(ScoredRankings):
         return weigh_observations(comparisons, self.worth_) if rated else comparisons
 
     def _fit_scores(
-        self, comparisons: Comparisons, priors: Priors, start: Start, rng: np.random.Generator, on_progress: Progress
-    ) -> tuple[Refinement[BradleyTerry], Priors]:
+        self, crowd: Crowd, priors: Priors, start: Start, rng: np.random.Generator, on_progress: Progress
+    ) -> tuple[Refinement[BradleyTerry], Crowd, Priors]:
         """Start and refine; the prior's mean is that of the start's weights."""
-        begun = start_rankings(
-            comparisons, self.n_rankings, self.mixing, start, priors, rng=rng, on_progress=on_progress
-        )
-        priors = replace(priors, mean=mean_of(begun.weights))
-        weights = np.tile(priors.mean, (comparisons.n_users, 1))  # the start knows some users only
+        begun = start_rankings(crowd, self.n_rankings, self.mixing, start, priors, rng=rng, on_progress=on_progress)
+        priors = replace(priors, mean=begun.mean_weights)
+        crowd = crowd.begin(priors.mean)  # the start knows some users only
         fitted = refine_scores(
-            comparisons, begun.component, weights, priors.counts, priors.scores,
+            crowd, begun.component, priors.counts, priors.scores,
             max_iter=self.max_iter, tol=self.tol, on_progress=on_progress,
         )  # fmt: skip
-        return fitted, priors
+        return fitted, crowd, priors
 
-    def _fit_orders(
-        self, comparisons: Comparisons, fitted: Refinement[BradleyTerry], priors: Priors, on_progress: Progress
-    ) -> Refinement[OrderedComponent]:
-        """Turn scores into orders and refine these."""
+    def _keep_scores(self, crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
+        self._keep(crowd, fitted, priors)
+        self.scores_ = fitted.component.scores
+        known = crowd.finish(fitted.component, self._prior_counts(), WEIGHING_ROUNDS)
+        self._keep_weights(known.means, known.evidence)
+        self.score_errors_, self.score_correlations_ = priors.scores.errors(known.information)
+
+    def _keep_orders(
+        self, crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors, on_progress: Progress
+    ) -> None:
+        """Turn scores into orders, refine these, and keep them."""
+        assert isinstance(crowd, InMemory)
         rankings = fitted.component.rankings
         orders = (
             Strict(rankings, FIRST_FLIP)
             if self.component == "strict"
             else Mallows(rankings, np.full(len(rankings), FIRST_DISPERSION))
         )
-        return refine_orders(
-            comparisons, orders, fitted.weights, priors.counts,
-            max_iter=self.max_iter, tol=self.tol, on_progress=on_progress,
-        )  # fmt: skip
-
-    def _keep_scores(self, comparisons: Comparisons, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
-        self._keep(fitted, priors)
-        self.scores_ = fitted.component.scores
-        seen = fitted.component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS, informed=True)
-        self._keep_weights(seen.means, seen.evidence)
-        self.score_errors_, self.score_correlations_ = priors.scores.errors(seen.information)
-
-    def _keep_orders(self, comparisons: Comparisons, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
-        self._keep(fitted, priors)
-        component = fitted.component
+        refined = refine_orders(
+            crowd, orders, priors.counts, max_iter=self.max_iter, tol=self.tol, on_progress=on_progress
+        )
+        self._keep(crowd, refined, priors)
+        component = refined.component
         if isinstance(component, Strict):
             self.flip_probability_ = component.flip
         elif isinstance(component, Mallows):
             self.dispersion_ = component.dispersion
-        seen = component.weigh(comparisons, fitted.weights, self._prior_counts(), WEIGHING_ROUNDS)
+        seen = component.weigh(crowd.comparisons, crowd.weights, self._prior_counts(), WEIGHING_ROUNDS)
         self._keep_weights(seen.means, seen.evidence)
         self.scores_ = -places_of(self.rankings_).astype(np.float64)
-        self.score_errors_ = component.place_errors(PairCounts.of(comparisons), seen.weights, seen.evidence)
+        self.score_errors_ = component.place_errors(PairCounts.of(crowd.comparisons), seen.weights, seen.evidence)
         self.score_correlations_ = np.eye(len(self.rankings_))
 
-    def _keep(self, fitted: Refinement[Any], priors: Priors) -> None:
+    def _keep(self, crowd: Crowd, fitted: Refinement[Any], priors: Priors) -> None:
         self.rankings_ = fitted.component.rankings
-        self.mean_weights_ = mean_of(fitted.weights)
+        self.mean_weights_ = crowd.mean_weights()
         self.concentration_, self.spread_ = priors.concentration, priors.spread
         self.log_posterior_ = np.array(fitted.history)
         self.n_iter_, self.converged_ = len(fitted.history), bool(fitted.converged)
@@ -248,19 +243,19 @@ class MixedRanking(ScoredRankings):
         self.user_evidence_ = evidence
 
     def _add_members(
-        self, comparisons: Comparisons, priors: Priors, children: list[np.random.Generator], on_progress: Progress
+        self, crowd: Crowd, priors: Priors, children: list[np.random.Generator], on_progress: Progress
     ) -> None:
         """Fit again from other starts, with rankings in the order of the first fit's."""
         n_items, n_rankings = self.scores_.shape
         self.member_scores_ = np.empty((len(children), n_items, n_rankings))
-        self.member_weights_ = np.empty((len(children), comparisons.n_users, n_rankings))
+        self.member_weights_ = np.empty((len(children), crowd.n_users, n_rankings))
         for member, rng in enumerate(children):
             fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
-            fitted, own = self._fit_scores(comparisons, fresh, "random", rng, on_progress)
+            fitted, own_crowd, own = self._fit_scores(crowd, fresh, "random", rng, on_progress)
             order = align(fitted.component.rankings, self.rankings_)
             self.member_scores_[member] = fitted.component.scores[:, order]
-            seen = fitted.component.weigh(comparisons, fitted.weights, own.counts, WEIGHING_ROUNDS)
-            self.member_weights_[member] = seen.means[:, order]
+            known = own_crowd.finish(fitted.component, own.counts, WEIGHING_ROUNDS)
+            self.member_weights_[member] = known.means[:, order]
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
         """Go on with more comparisons, of users and items old and new, without the ones seen before.

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank.algorithms.crowd import InMemory, Known
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
-from plurank.components.bradley_terry import BradleyTerry, ScorePass
+from plurank.components.bradley_terry import BradleyTerry
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up, object_array
 from plurank.inference.priors import Priors, mean_of
@@ -40,15 +41,16 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     precision = 1.0 / model.score_errors_**2 - 1.0 / (vague.own**2 + vague.shared**2)  # beyond what the prior says
     precision = np.pad(np.maximum(precision, 0.0), ((0, n_new_items), (0, 0)))
 
-    def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], ScorePass, Floats]:
+    def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], Known, Floats]:
         known = np.pad(scores, ((0, n_new_items), (0, 0)))
         prior = replace(vague, known=(known, precision))
         start = np.vstack([weights, np.tile(mean_of(weights), (n_new_users, 1))])
+        crowd = InMemory(c, start[user_codes])
         fitted = refine_scores(
-            c, BradleyTerry(known, model.mixing), start[user_codes], counts, prior,
+            crowd, BradleyTerry(known, model.mixing), counts, prior,
             max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
         )  # fmt: skip
-        seen = fitted.component.weigh(c, fitted.weights, counts, WEIGHING_ROUNDS, informed=True)
+        seen = crowd.finish(fitted.component, counts, WEIGHING_ROUNDS)
         start[user_codes] = seen.means
         return fitted, seen, start
 

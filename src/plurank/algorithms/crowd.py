@@ -1,0 +1,156 @@
+"""Everybody's comparisons and weights, wherever they lie: what a fit asks of them.
+
+Ours. A fit looks at all comparisons only through sums over users, and user weights stay where the comparisons are; so
+it is the same whether these are in memory (``InMemory``) or on disk (``stored_crowd``), and so is its answer.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.components.bradley_terry import BradleyTerry, ScorePass, ScoreSums, cut_for_scores
+from plurank.data.blocks import cut_users, sum_blocks
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels
+from plurank.data.observations import look_rated, observed_shares, weigh_observations
+from plurank.data.splitting import sample_for_scores
+from plurank.inference.priors import keep_from_zero
+
+Floats = NDArray[np.float64]
+
+
+class Known(NamedTuple):
+    """What is known about everybody in the end: posterior means of weights (M, K), the evidence behind them (M,), and
+    the information about every item's scores (Q, K, K)."""
+
+    means: Floats
+    evidence: Floats
+    information: Floats
+
+
+class Crowd(Protocol):
+    """Users with comparisons and weights. ``weigh`` tries new weights, ``accept`` keeps those tried last."""
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are."""
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+
+    @property
+    def items(self) -> Labels:
+        """The items' labels."""
+
+    @property
+    def users(self) -> Labels:
+        """The users' labels."""
+
+    @property
+    def total_weight(self) -> float:
+        """How many comparisons they count as."""
+
+    def look_rated(self) -> bool:
+        """Tell whether comparisons are, or seem to be, made from ratings."""
+
+    def count_as_observed(self, worth: float) -> "Crowd":
+        """Let comparisons made from ratings count as what was observed, see ``weigh_observations``."""
+
+    def sample(self, n_rankings: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
+        """Draw users, see ``sample_for_scores``; rated: their comparisons will count as what was observed."""
+
+    def begin(self, weights: Floats) -> Self:
+        """Give the same crowd where everybody starts from the same weights (K,)."""
+
+    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
+        """Try better weights for everybody; give what they say about the scores."""
+
+    def accept(self) -> None:
+        """Keep the weights tried last."""
+
+    def mean_weights(self) -> Floats:
+        """Give the mean of everybody's weights, kept away from zero, (K,)."""
+
+    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
+        """Weigh everybody a last time."""
+
+
+@dataclass
+class InMemory:
+    """A crowd in memory. weights (M, K) and the evidence behind them (M,) are those accepted last."""
+
+    comparisons: Comparisons
+    weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    evidence: Floats = field(default_factory=lambda: np.empty(0))
+    _tried: ScorePass | None = field(default=None, init=False, repr=False)
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are."""
+        return self.comparisons.n_users
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.comparisons.n_items
+
+    @property
+    def items(self) -> Labels:
+        """The items' labels."""
+        return self.comparisons.items
+
+    @property
+    def users(self) -> Labels:
+        """The users' labels."""
+        return self.comparisons.users
+
+    @cached_property
+    def total_weight(self) -> float:
+        """How many comparisons they count as."""
+        return self._sum(self.comparisons.weights_of_users())
+
+    def _sum(self, values: Floats) -> float:
+        return float(sum_blocks(values, cut_users(self.comparisons.offsets, 0)))
+
+    def look_rated(self) -> bool:
+        """Tell whether comparisons are, or seem to be, made from ratings."""
+        return look_rated(self.comparisons)
+
+    def count_as_observed(self, worth: float) -> "InMemory":
+        """Let comparisons made from ratings count as what was observed."""
+        return InMemory(weigh_observations(self.comparisons, worth))
+
+    def sample(self, n_rankings: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
+        """Draw users whose comparisons are enough to tell good scores from bad ones."""
+        c, share = self.comparisons, None
+        if rated:
+            share = self._sum(observed_shares(c, 1.0) * c.weights_of_users()) / self.total_weight
+        return sample_for_scores(c, n_rankings, rng, share)
+
+    def begin(self, weights: Floats) -> "InMemory":
+        """Give the same crowd where everybody starts from the same weights (K,)."""
+        return replace(self, weights=np.tile(weights, (self.n_users, 1)))
+
+    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
+        """Try better weights for everybody; give what they say about the scores."""
+        self._tried = component.weigh(self.comparisons, self.weights, prior, n_rounds)
+        return self._tried.sums
+
+    def accept(self) -> None:
+        """Keep the weights tried last."""
+        assert self._tried is not None
+        self.weights, self.evidence = self._tried.weights, self._tried.evidence
+
+    def mean_weights(self) -> Floats:
+        """Give the mean of everybody's weights, kept away from zero, (K,)."""
+        edges = cut_for_scores(self.comparisons.offsets, self.n_items, self.weights.shape[1])
+        return keep_from_zero(sum_blocks(self.weights, edges) / self.n_users)
+
+    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
+        """Weigh everybody a last time."""
+        seen = component.weigh(self.comparisons, self.weights, prior, n_rounds, informed=True)
+        return Known(seen.means, seen.evidence, seen.sums.information)
