@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from plurank.data.comparisons import Comparisons
     from plurank.data.diagnostics import DataReport
     from plurank.data.formats import read_rankings, read_ratings
+    from plurank.data.ingest import ingest
     from plurank.data.readers import read_comparisons
+    from plurank.data.store import Store, open_store
     from plurank.data.synthetic import Simulation, is_separable, novel_pairs, simulate
     from plurank.evaluation.alignment import align, kendall_tau
     from plurank.evaluation.prediction import accuracy, log_likelihood
@@ -51,14 +53,17 @@ _HOMES = {
     "Simulation": "data.synthetic",
     "SingleRanking": "baselines.single_ranking",
     "SkippedWarning": "exceptions",
+    "Store": "data.store",
     "TopicRanking": "models.topic_ranking",
     "accuracy": "evaluation.prediction",
     "align": "evaluation.alignment",
+    "ingest": "data.ingest",
     "is_separable": "data.synthetic",
     "kendall_tau": "evaluation.alignment",
     "load": "models.files",
     "log_likelihood": "evaluation.prediction",
     "novel_pairs": "data.synthetic",
+    "open_store": "data.store",
     "ranking_error": "evaluation.ranking_error",
     "read_comparisons": "data.readers",
     "read_rankings": "data.formats",
@@ -87,14 +92,17 @@ __all__ = [
     "Simulation",
     "SingleRanking",
     "SkippedWarning",
+    "Store",
     "TopicRanking",
     "accuracy",
     "align",
+    "ingest",
     "is_separable",
     "kendall_tau",
     "load",
     "log_likelihood",
     "novel_pairs",
+    "open_store",
     "ranking_error",
     "read_comparisons",
     "read_rankings",

@@ -17,6 +17,10 @@ class NotIdentifiableError(PlurankError, ValueError):
     """The data cannot tell the requested number of rankings apart."""
 
 
+class EngineError(PlurankError, RuntimeError):
+    """The cluster that work should run on cannot be reached, or was lost."""
+
+
 class ConvergenceWarning(UserWarning):
     """An iteration stopped early; the estimate is kept."""
 

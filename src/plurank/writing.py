@@ -1,10 +1,12 @@
 """Files that are whole or absent: written beside, flushed to disk, renamed."""
 
+import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 @contextmanager
@@ -19,3 +21,10 @@ def write_beside(target: Path) -> Iterator[Path]:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def write_json(target: Path, value: Any) -> None:
+    """Write a value as JSON."""
+    with write_beside(target) as beside, beside.open("w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False)
+        file.write("\n")

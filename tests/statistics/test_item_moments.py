@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from plurank import kernels
-from plurank.statistics.item_moments import leading_user_directions
+from plurank.statistics.item_moments import SignedCounts, leading_item_directions, link_items
 from tests.oracles.small_data import users_of
 
 
@@ -23,10 +22,17 @@ def test_user_coordinates_span_what_the_dense_eigenvectors_span(easy):
     values, vectors = np.linalg.eigh(whiten[:, None] * C * whiten)
     dense = S @ (whiten[:, None] * vectors[:, np.argsort(-np.abs(values))[:2]])
 
-    signed = kernels.signed_item_counts(c.offsets, c.winners, c.losers, np.empty(0), n_items)
+    signed = SignedCounts.of(c)
     lower, higher = (x.astype(np.int32) for x in np.triu_indices(n_items, 1))
     own = np.array([factors[users_of(c)][(low == i) & (high == j)].sum() for i, j in zip(lower, higher, strict=True)])
-    found = leading_user_directions((*signed, lower, higher, own), factors, n_items, 2, rng=np.random.default_rng(0))
+    leading = leading_item_directions(
+        lambda items: signed.to_items(signed.to_users(items) * factors[:, None]),
+        signed.seen(),
+        link_items(n_items, lower, higher, own),
+        2,
+        rng=np.random.default_rng(0),
+    )
+    found = signed.to_users(leading)
 
     bases = [np.linalg.qr(points)[0] for points in (dense, found)]
     cosines = np.linalg.svd(bases[0].T @ bases[1])[1]

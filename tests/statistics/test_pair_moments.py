@@ -1,5 +1,6 @@
 """The moment operators against matrices written out."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank import Comparisons, DataError
-from plurank.statistics.pair_moments import PairMoments, pair_moments
+from plurank import Comparisons, DataError, kernels
+from plurank.statistics.pair_block import PairBlock, informative
+from plurank.statistics.pair_index import PairIndex
+from plurank.statistics.pair_moments import BlocksInMemory, PairOperator, pair_moments
 from tests.oracles.dense_moments import DenseMoments
 from tests.oracles.small_data import build, draw_comparisons, relabelled, repeated, reversed_all, weighted
 
@@ -104,41 +107,32 @@ def assert_same_f(one, other, rng):
     np.testing.assert_allclose(one.cooccurrence(directions), other.cooccurrence(directions), atol=1e-9)
 
 
-@given(seed=seeds, cuts=st.lists(st.integers(0, 12), max_size=5))
-def test_merged_parts_equal_the_whole_bit_by_bit(seed, cuts):
+@given(seed=seeds, n_blocks=st.integers(1, 12))
+def test_the_blocks_add_up_to_the_whole(seed, n_blocks):
     rng = np.random.default_rng(seed)
     c = draw_comparisons(rng, n_users=12, weighted=bool(seed % 2))
-    edges = [0, *sorted(cuts), 12]
-    parts = [PairMoments(c.n_items, 7).add(c.block(b, e)) for b, e in itertools.pairwise(edges)]
-    merged = parts[0]
-    for part in parts[1:]:
-        merged = merged.merge(part)
-    pieces, whole = merged.finish(), PairMoments(c.n_items, 7).add(c).finish()
-    assert_same_bits(pieces, whole, rng)
-
-
-def assert_same_bits(one, other, rng):
-    directions = rng.standard_normal((len(one.counts), 3))
-    rows = np.arange(len(one.counts))
+    whole = pair_moments(c, 7)
+    edges = np.linspace(0, 12, n_blocks + 1).astype(int)
+    company = informative(c)
+    before = np.append(0, np.cumsum(np.diff(c.offsets) * company))
+    blocks = [PairBlock(c.block(b, e), whole.index, 7, int(before[b])) for b, e in itertools.pairwise(edges)]
+    pieces = PairOperator(whole.index, BlocksInMemory(blocks))
+    directions, rows = rng.standard_normal((len(whole.counts), 3)), np.arange(len(whole.counts))
     for name, arguments in (("product", directions), ("columns", rows), ("cooccurrence", directions)):
-        np.testing.assert_array_equal(getattr(one, name)(arguments), getattr(other, name)(arguments), err_msg=name)
-    np.testing.assert_array_equal(one.counts, other.counts)
-    np.testing.assert_array_equal(one.diagonal(), other.diagonal())
-    guesses = [m.guess_range(2, rng=np.random.default_rng(1)) for m in (one, other)]
-    np.testing.assert_array_equal(*guesses)
+        found = [getattr(each, name)(arguments) for each in (pieces, whole)]
+        np.testing.assert_allclose(*found, atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(pieces.counts, whole.counts)
+    np.testing.assert_allclose(pieces.diagonal(), whole.diagonal(), atol=1e-12)
 
 
-@pytest.mark.parametrize("n_blocks", [2, 7, 1000])
-def test_the_number_of_blocks_changes_no_bit(n_blocks, easy, rng):
-    assert_same_bits(pair_moments(easy.comparisons, 3, 1), pair_moments(easy.comparisons, 3, n_blocks), rng)
-
-
-def test_a_block_without_weights_joins_one_with_weights(rng):
-    c = draw_comparisons(rng, n_users=6)
-    parts = [c.block(0, 3), weighted(c.block(3, 6), np.full(len(c.block(3, 6)), 0.5))]
-    moments = PairMoments(c.n_items, 0).add(parts[0]).add(parts[1]).finish()
-    n_informative = [np.diff(part.offsets)[np.diff(part.offsets) > 1].sum() for part in parts]
-    assert moments.counts.sum() == n_informative[0] + 0.5 * n_informative[1]
+@given(seed=seeds, cuts=st.lists(st.integers(0, 12), max_size=5))
+def test_merged_indices_list_the_pairs_of_all(seed, cuts):
+    c = draw_comparisons(np.random.default_rng(seed), n_users=12)
+    parts = [PairIndex.of(c.block(b, e)) for b, e in itertools.pairwise([0, *sorted(cuts), 12])]
+    merged, whole = functools.reduce(PairIndex.merge, parts), PairIndex.of(c)
+    np.testing.assert_array_equal(merged.lower, whole.lower)
+    np.testing.assert_array_equal(merged.higher, whole.higher)
+    np.testing.assert_array_equal(whole.rows(c), kernels.index_pairs(c.winners, c.losers, c.n_items)[0])
 
 
 @given(seed=seeds)

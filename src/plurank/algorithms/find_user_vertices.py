@@ -7,12 +7,13 @@ neighbours make it smaller, and successive projection takes K extreme points. Li
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from plurank import kernels
 from plurank.algorithms.detect_whitened import successive_projection
 from plurank.data.comparisons import Comparisons
-from plurank.statistics.item_moments import leading_user_directions
+from plurank.statistics.item_moments import SignedCounts, leading_item_directions
 
 Floats = NDArray[np.float64]
 N_USERS = 3_000  # with most comparisons, among whom the extreme points are looked for
@@ -22,14 +23,15 @@ LEAST_WEIGHT = 0.02
 
 def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.random.Generator) -> Floats:
     """Give weights of all users on K kinds of users, (M, K), none of them zero."""
-    c = comparisons
-    signed = kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
-    counts = np.diff(c.offsets).astype(np.float64) if c.weights is None else np.add.reduceat(c.weights, c.offsets[:-1])
-    nothing = np.empty(0, dtype=np.int32)
-    n_directions = min(n_rankings, c.n_items - 1)
-    users = leading_user_directions(
-        (*signed, nothing, nothing, np.empty(0)), 1.0 / counts, c.n_items, n_directions, rng=rng
+    c, signed, counts = comparisons, SignedCounts.of(comparisons), comparisons.weights_of_users()
+    leading = leading_item_directions(
+        lambda items: signed.to_items(signed.to_users(items) / counts[:, None]),
+        signed.seen(),
+        csr_array((c.n_items, c.n_items)),  # nothing is taken out: a start may be a little biased
+        min(n_rankings, c.n_items - 1),
+        rng=rng,
     )
+    users = signed.to_users(leading)
     points = users / counts[:, None]
     vertices = _extreme_points(points[np.argsort(-counts, kind="stable")[:N_USERS]], n_rankings)
     weights = kernels.regress_on_simplex(vertices @ vertices.T, points @ vertices.T, 1e-9, 1000)

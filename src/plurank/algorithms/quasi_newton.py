@@ -5,6 +5,8 @@ and of frequent items move at their own pace, and all sums are plain ones with o
 """
 
 from collections import deque
+from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +49,19 @@ class QuasiNewton:
     def forget(self) -> None:
         """Start again from the first guess."""
         self._steps.clear()
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """Give what has been learnt as arrays: steps and changes (n, ...)."""
+        kinds = zip(*((step, change) for step, change, _ in self._steps), strict=True)
+        return {name: np.array(kind) for name, kind in zip(("steps", "changes"), kinds, strict=False)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
+        """Know again what was learnt."""
+        memory = cls()
+        for step, change in zip(arrays.get("steps", ()), arrays.get("changes", ()), strict=True):
+            memory._steps.append((step, change, 1.0 / _dot(step, change)))
+        return memory
 
 
 def _dot(a: Floats, b: Floats) -> float:

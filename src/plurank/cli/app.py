@@ -14,13 +14,15 @@ from plurank.cli.convert import convert
 from plurank.cli.demo import demo
 from plurank.cli.evaluate import evaluate
 from plurank.cli.fit import fit
+from plurank.cli.ingest import ingest
 from plurank.cli.predict import predict
 from plurank.cli.select import select
 from plurank.cli.show import show
 from plurank.cli.simulate import simulate
+from plurank.cli.transform import transform
 from plurank.cli.update import update
 
-COMMANDS = (demo, fit, select, show, predict, evaluate, update, simulate, convert)
+COMMANDS = (demo, fit, select, show, predict, evaluate, update, simulate, convert, transform, ingest)
 
 
 class CarefulGroup(TyperGroup):

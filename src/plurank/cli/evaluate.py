@@ -1,22 +1,29 @@
 """``plurank evaluate``: how well a model predicts comparisons it has not seen."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import plurank
 from plurank.cli import options
 from plurank.cli.errors import about
+from plurank.cli.inputs import open_source
 from plurank.cli.output import emit_json, out, percent, progress
 from plurank.cli.tables import facts, plain_table
+
+if TYPE_CHECKING:
+    from plurank import Comparisons, Store
+    from plurank.models.base import RankingModel
 
 GUESS = [0.5]  # the probability that a coin gives to whatever happened
 
 
 def evaluate(
     model: options.ModelFile,
-    test: Annotated[Path, typer.Argument(metavar="TEST", help="Comparisons that were not used to fit the model.")],
+    test: Annotated[
+        Path, typer.Argument(metavar="TEST", help="Comparisons not used to fit the model: a file or a store.")
+    ],
     ties: options.Ties = "half",
     column: options.Column = None,
     as_json: options.JsonFlag = False,
@@ -34,31 +41,29 @@ def evaluate(
     TEST has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
     for these.
     """
-    columns = options.parse_columns(column)
-    with progress("evaluating"):
-        found = _evaluate(model, test, columns, ties)
+    fitted = plurank.load(model)
+    source = open_source(test, column, ties)
+    with progress("evaluating"), about(test):
+        found = _evaluate(fitted, source)
     if as_json:
         emit_json(found)
     else:
         _print(found)
 
 
-def _evaluate(model: Path, test: Path, columns: dict[str, str] | None, ties: Literal["half", "drop"]) -> dict[str, Any]:
+def _evaluate(fitted: "RankingModel", source: "Comparisons | Store") -> dict[str, Any]:
     from plurank.data.encoding import look_up
+    from plurank.models.base import pieces_of
 
-    fitted = plurank.load(model)
-    comparisons = plurank.read_comparisons(test, columns=columns, ties=ties)
-    with about(test):
-        probabilities, weights = fitted.predict_held_out(comparisons)
-    known = look_up(comparisons.users, fitted.users_, "user") >= 0
+    n_known = sum(int((look_up(piece.users, fitted.users_, "user") >= 0).sum()) for piece in pieces_of(source))
     return {
-        "log_likelihood": plurank.log_likelihood(probabilities, weights),
-        "accuracy": plurank.accuracy(probabilities, weights),
+        "log_likelihood": fitted.score(source),
+        "accuracy": fitted.accuracy(source),
         "guessing": {"log_likelihood": plurank.log_likelihood(GUESS), "accuracy": plurank.accuracy(GUESS)},
-        "n_comparisons": len(comparisons),
-        "n_users": comparisons.n_users,
-        "n_known_users": int(known.sum()),
-        "known_users_share": float(known.mean()),
+        "n_comparisons": len(source),
+        "n_users": source.n_users,
+        "n_known_users": n_known,
+        "known_users_share": n_known / source.n_users,
     }
 
 

@@ -1,12 +1,11 @@
 """Files that commands write: checked before the work starts, written beside and renamed."""
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from plurank import writing
 from plurank.exceptions import DataError, ParameterError
-from plurank.writing import write_beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +44,7 @@ def write_table(frame: "pl.DataFrame", target: Path) -> None:
     """Write a frame as CSV or Parquet, by the name's ending."""
     from polars.exceptions import PolarsError
 
-    with write_beside(target) as beside:
+    with writing.write_beside(target) as beside:
         try:
             frame.write_csv(beside) if target.suffix.lower() == ".csv" else frame.write_parquet(beside)
         except (OSError, PolarsError) as error:  # polars wraps a full disk in either
@@ -55,7 +54,5 @@ def write_table(frame: "pl.DataFrame", target: Path) -> None:
 
 def write_json(value: Any, target: Path) -> None:
     """Write a value as JSON."""
-    with write_beside(target) as beside, beside.open("w", encoding="utf-8") as file:
-        json.dump(value, file, ensure_ascii=False)
-        file.write("\n")
+    writing.write_json(target, value)
     written.append(target)

@@ -16,7 +16,7 @@ from plurank.exceptions import ParameterError
 from plurank.wording import count
 
 if TYPE_CHECKING:
-    from plurank import Comparisons, Selection
+    from plurank import Comparisons, Selection, Store
     from plurank.models.base import RankingModel
 
 TOP = 10
@@ -34,7 +34,7 @@ OPTIONS = {
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: .csv, .tsv, .parquet or .jsonl.")],
+    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: a file, or a store.")],
     rankings: Annotated[
         str,
         typer.Option("--rankings", "-k", metavar="K", help="How many rankings to look for, or auto: try 1 to 10."),
@@ -83,6 +83,13 @@ def fit(
         Literal["gaussian", "sphere"] | None,
         typer.Option(help="With --detection projections: how directions are drawn.", show_default="gaussian"),
     ] = None,
+    engine: options.EngineOption = "local",
+    scheduler: options.Scheduler = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With a store: keep there how far the fit is, every few passes."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the fit that --checkpoint kept.")] = False,
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
@@ -99,9 +106,11 @@ def fit(
       plurank fit votes.csv -k auto -o model.plurank
       plurank fit votes.csv -k 3 -o paper.plurank --method topic
       plurank fit arena.parquet -k 5 -o arena.plurank --column user=person
+      plurank fit votes.store -k 10 -o model.plurank --checkpoint run1
 
     \b
-    The input has one comparison a row, in any of these forms:
+    The input is a store, made by `plurank ingest` from data of any size, or has
+    one comparison a row, in any of these forms:
       user, winner, loser [, weight]
       user, left, right, winner        the item that won, or: left, right, tie
       user, left, right, comparison    a number: < 0 left, > 0 right, 0 tie
@@ -124,21 +133,26 @@ def fit(
     n_rankings = _parse_rankings(rankings, method)
     _refuse_foreign(method, settings)
     target = check_output(output, data)
-    comparisons, report = read(data, column, ties)
+    if method == "topic" and (checkpoint is not None or resume):
+        raise ParameterError("--checkpoint and --resume belong to --method mixed; --method topic takes a few passes.")
+    source, found = read(data, column, ties)
     _note_unused(method, settings)
     selection = None
     if n_rankings is None:
-        selection = _select(comparisons, settings, seed)
+        selection = _select(source, settings, seed)
         n_rankings, settings["mixing"] = selection.n_rankings, selection.mixing
     make = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
     model = make(n_rankings, random_state=seed, **settings)
+    where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
+    if method == "mixed":
+        where |= {"checkpoint": checkpoint, "resume": resume}
     with progress(f"fitting {count(model.n_rankings, 'ranking')}", announce=True) as on_progress:
-        model.fit(comparisons, on_progress=on_progress)
+        model.fit(source, on_progress=on_progress, **where)
     model.save(target)
     written.append(target)
     if as_json:
         selected = {} if selection is None else {"selection": describe_selection(selection)}
-        emit_json({"output": str(output), "data": report.to_dict(), **selected, **describe_model(model)})
+        emit_json({"output": str(output), "data": found, **selected, **describe_model(model)})
     else:
         _print(model, output)
 
@@ -173,13 +187,13 @@ def _note_unused(method: str, settings: dict[str, Any]) -> None:
                 warn(f"{option} has no effect with --detection whitened.")
 
 
-def _select(comparisons: "Comparisons", settings: dict[str, Any], seed: int) -> "Selection":
+def _select(source: "Comparisons | Store", settings: dict[str, Any], seed: int) -> "Selection":
     """Choose how many rankings, and how they mix where that was not said."""
     component = settings.get("component", "bradley-terry")
     ways = MIXINGS if component == "bradley-terry" else MIXINGS[:1]
     with progress("trying numbers of rankings", announce=True) as on_progress:
         selection = plurank.select_rankings(
-            comparisons, mixing=settings.get("mixing", ways), random_state=seed, on_progress=on_progress,
+            source, mixing=settings.get("mixing", ways), random_state=seed, on_progress=on_progress,
             component=component,
         )  # fmt: skip
     note(f"Chosen: {selection.answer}")

@@ -1,25 +1,42 @@
 """Comparisons that commands read, with a word on what is in them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import plurank
 from plurank.cli import options
+from plurank.cli.ingest import describe_store
 from plurank.cli.output import note, progress, warn
+from plurank.exceptions import ParameterError
 from plurank.wording import count
 
 if TYPE_CHECKING:
-    from plurank import Comparisons, DataReport
+    from plurank import Comparisons, Store
 
 
-def read(file: Path, column: list[str] | None, ties: Literal["half", "drop"]) -> tuple["Comparisons", "DataReport"]:
-    """Read comparisons, and say what in them will make trouble."""
-    columns = options.parse_columns(column)
-    with progress(f"reading {file.name}"):
-        comparisons = plurank.read_comparisons(file, columns=columns, ties=ties)
-        report = comparisons.diagnose()
-    n_users, n_items = count(report.n_users, "user"), count(report.n_items, "item")
-    note(f"{file.name}: {n_users}, {n_items}, {count(report.n_comparisons, 'comparison')}.")
-    for problem in report.problems:
+def read(
+    file: Path, column: list[str] | None, ties: Literal["half", "drop"]
+) -> tuple["Comparisons | Store", dict[str, Any]]:
+    """Read comparisons, or open a store, and say what is in it and what will make trouble."""
+    source = open_source(file, column, ties)
+    if isinstance(source, plurank.Store):
+        found, problems = describe_store(source), []
+    else:
+        report = source.diagnose()
+        found, problems = report.to_dict(), report.problems
+    n_users, n_items = count(source.n_users, "user"), count(source.n_items, "item")
+    note(f"{file.name}: {n_users}, {n_items}, {count(len(source), 'comparison')}.")
+    for problem in problems:
         warn(problem)
-    return comparisons, report
+    return source, found
+
+
+def open_source(file: Path, column: list[str] | None, ties: Literal["half", "drop"]) -> "Comparisons | Store":
+    """Read comparisons from a file, or open a store where the path is a folder."""
+    columns = options.parse_columns(column)
+    if not file.is_dir():
+        with progress(f"reading {file.name}"):
+            return plurank.read_comparisons(file, columns=columns, ties=ties)
+    if columns or ties != "half":
+        raise ParameterError(f"{file} is a store: --column and --ties were for `plurank ingest`, which made it.")
+    return plurank.open_store(file)

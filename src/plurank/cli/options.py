@@ -21,6 +21,13 @@ Column = Annotated[
 ]
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many items of every ranking to show.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, made by `plurank fit`.")]
+EngineOption = Annotated[
+    Literal["local", "dask"], typer.Option("--engine", help="Where work on a store runs: here, or on a Dask cluster.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster; without it, workers are started here."),
+]
 
 
 def parse_columns(given: list[str] | None) -> dict[str, str] | None:

@@ -1,12 +1,14 @@
-"""``plurank show``: what is in a data file or in a model."""
+"""``plurank show``: what is in a data file, a store or a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.filesize import decimal
 
 import plurank
 from plurank.cli import options
+from plurank.cli.ingest import describe_store
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.portraits import describe_model, describe_user, print_model, print_user
 from plurank.cli.tables import facts
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Comparisons, or a model made by `plurank fit`.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Comparisons, a store of `plurank ingest`, or a model of `plurank fit`."),
+    ],
     top: options.Top = 10,
     user: Annotated[
         str | None,
@@ -28,10 +33,10 @@ def show(
     column: options.Column = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Look into a data file or a model.
+    """Look into a data file, a store or a model.
 
-    Of a data file it tells how much there is and what will make trouble; of a model, the rankings, where they
-    differ most and how people mix them; with --user, what one person likes.
+    Of a data file it tells how much there is and what will make trouble; of a store, how much there is; of a
+    model, the rankings, where they differ most and how people mix them; with --user, what one person likes.
 
     \b
     Examples:
@@ -44,7 +49,10 @@ def show(
     """
     if not is_model(file):
         _refuse_user(user, file)
-        _show_data(file, column, ties, as_json=as_json)
+        if file.is_dir():
+            _show_store(file, as_json=as_json)
+        else:
+            _show_data(file, column, ties, as_json=as_json)
         return
     with progress(f"reading {file.name}"):
         model = plurank.load(file)
@@ -95,6 +103,25 @@ def _print_report(report: "DataReport") -> None:
     if not report.problems:
         console.print("No problems found.", style="green")
         console.print("Next: plurank select FILE, or right away: plurank fit FILE -k 3 -o model.plurank")
+
+
+def _show_store(folder: Path, *, as_json: bool) -> None:
+    store = plurank.open_store(folder)
+    described = describe_store(store)
+    if as_json:
+        emit_json(described)
+        return
+    least, median, most = store.per_user
+    rows = [
+        ("users", f"{store.n_users:,}"),
+        ("items", f"{store.n_items:,}"),
+        ("comparisons", f"{len(store):,}"),
+        ("per user", f"{least:,} to {most:,}, median {median:,.0f}"),
+        *([("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []),
+        ("shards", f"{store.n_shards:,}"),
+        ("on disk", decimal(store.n_bytes)),
+    ]
+    out().print(facts(rows))
 
 
 def _show_model(model: "RankingModel", top: int, *, as_json: bool) -> None:

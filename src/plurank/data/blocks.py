@@ -6,13 +6,14 @@ Blocks depend on the data alone. Their sums are added as a tree: 0 + 1, 2 + 3, .
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 MOST_BLOCKS, FEWEST_BLOCKS = 64, 4
 MOST_COMPARISONS = 2**22  # in a block, or there are more of them
+LEAST_GROUPS = 16  # so that a few workers are busy alike, and little is in memory at once
 PRIVATE_BYTES = 256 * 2**20  # what blocks that are worked on together may hold in private sums
 
 Sum = TypeVar("Sum")
@@ -34,6 +35,29 @@ def group_blocks(edges: Edges, bytes_per_block: int, most: int = 2**30) -> list[
     together = min(max(PRIVATE_BYTES // max(bytes_per_block, 1), 1), most)
     size = 2 ** (int(together).bit_length() - 1)
     return [edges[first : first + size + 1] for first in range(0, max(len(edges) - 1, 1), size)]
+
+
+class Group(NamedTuple):
+    """Some neighbouring blocks of users: its number, and the edges of the blocks."""
+
+    number: int
+    edges: Edges
+
+    @property
+    def users(self) -> tuple[int, int]:
+        """The first user, and the one after the last."""
+        return int(self.edges[0]), int(self.edges[-1])
+
+    @property
+    def blocks(self) -> Edges:
+        """The edges counted from the group's first user."""
+        return self.edges - self.edges[0]
+
+
+def number_groups(edges: Edges, bytes_per_block: int) -> list[Group]:
+    """Put blocks together into groups, each a unit of work somewhere."""
+    most = max((len(edges) - 1) // LEAST_GROUPS, 1)
+    return [Group(n, group) for n, group in enumerate(group_blocks(edges, bytes_per_block, most))]
 
 
 def sum_tree(parts: Iterable[Sum], merge: Callable[[Sum, Sum], Sum]) -> Sum:

@@ -10,8 +10,8 @@ import polars as pl
 from plurank.data.checks import check_choice
 from plurank.data.comparisons import Ties
 from plurank.data.encoding import as_series
-from plurank.data.outcomes import read_comparison, read_outcome
-from plurank.data.rows import Rows, as_numbers, refuse_missing
+from plurank.data.outcomes import Reading, Survey, read_comparison, read_outcome
+from plurank.data.rows import NO_ROWS, Rows, as_numbers, refuse_missing
 from plurank.exceptions import DataError, ParameterError
 
 # role -> names understood, ours first; compared without regard to case
@@ -99,22 +99,52 @@ def check_roles(given: Given, roles: Sequence[str]) -> None:
         raise ParameterError(f"columns= knows the roles {', '.join(roles)}, not {_names(unknown)}.")
 
 
-def read_rows(frame: Any, given: Given, ties: Ties) -> Rows:
-    """Read user, winner, loser and weights from a frame, in whichever of the understood forms it is."""
+def may_matter(name: str, given: Given) -> bool:
+    """Tell whether a column of this name may be asked for."""
+    return name in (given or {}).values() or any(_plain(name) in aliases for aliases in ALIASES.values())
+
+
+def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, reading: Reading | None = None) -> Rows:
+    """Read user, winner, loser and weights from a frame, in whichever of the understood forms it is.
+
+    Where the frame is a part of a file, ``first_row`` is the number of its first row, and ``reading`` is what
+    :func:`decide_reading` says of the whole.
+    """
     check_roles(given, ROLES)
     check_choice("ties", ties, ("half", "drop"))
     found = as_columns(frame)
     if not any(len(column) for column in found.values()):
-        raise DataError("there are no comparisons: expected at least one row of user, winner, loser.")
+        raise DataError(NO_ROWS)
     _refuse_other_forms(found, given)
     users = find_column(found, "user", given).rename("user")
     weights = find_optional(found, "weight", given)
     numbers = None if weights is None else as_numbers(weights)
     losers = find_optional(found, "loser", given)
     if losers is not None:
-        return Rows(users, find_column(found, "winner", given).rename("winner"), losers.rename("loser"), numbers)
-    rows = _read_sides(found, given, users, numbers)
+        winners = find_column(found, "winner", given).rename("winner")
+        return Rows(users, winners, losers.rename("loser"), numbers, numbers=first_row)
+    left, right, said, is_number = _find_sides(found, given, first_row)
+    won, tied = read_comparison(said, first_row) if is_number else read_outcome(left, right, said, reading)
+    rows = Rows(users, left, right, numbers, second_won=won, tied=tied, numbers=first_row)
     return rows.without_ties() if ties == "drop" else rows
+
+
+def names_winners(frame: Any, given: Given) -> bool:
+    """Tell whether rows name who won of left and right, where what a name means takes the whole file to tell."""
+    found = as_columns(frame)
+    return all(find_optional(found, role, given) is None for role in ("loser", "comparison"))
+
+
+def decide_reading(parts: Iterable[tuple[Any, int]], given: Given) -> Reading:
+    """Decide over all parts of a file, frames and the numbers of their first rows, if winners are items or sides."""
+    survey = Survey()
+    for frame, first_row in parts:
+        found = as_columns(frame)
+        _refuse_other_forms(found, given)
+        find_column(found, "user", given)
+        left, right, said, _ = _find_sides(found, given, first_row)
+        survey.add(left, right, said, first_row)
+    return survey.decide()
 
 
 def _refuse_other_forms(found: Columns, given: Given) -> None:
@@ -130,8 +160,8 @@ def _refuse_other_forms(found: Columns, given: Given) -> None:
             )
 
 
-def _read_sides(found: Columns, given: Given, users: pl.Series, weights: Any) -> Rows:
-    """Read left, right and how it came out: the item or the side that won, a tie, or a signed number."""
+def _find_sides(found: Columns, given: Given, first_row: int) -> tuple[pl.Series, pl.Series, pl.Series, bool]:
+    """Find left, right and what says how it came out, and whether that is a signed number or names who won."""
     if given and "winner" in given and "outcome" not in given:
         given = {**given, "outcome": given["winner"]}
     left, right = find_optional(found, "left", given), find_optional(found, "right", given)
@@ -146,6 +176,5 @@ def _read_sides(found: Columns, given: Given, users: pl.Series, weights: Any) ->
     if len(said) == 2:
         raise DataError(f"{_names(s.name for s in said)} could both say who won. Drop one of the columns.")
     for series in (left, right, *said):
-        refuse_missing(series)
-    won, tied = read_outcome(left, right, said[0]) if comparison is None else read_comparison(comparison)
-    return Rows(users, left, right, weights, second_won=won, tied=tied)
+        refuse_missing(series, first_row)
+    return left, right, said[0], comparison is not None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Ties = Literal["half", "drop"]
 RatingTies = Literal["ignore", "both", "random"]
+RowNumbers = NDArray[np.int64] | int
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.setflags(write=False)  # as all columns are, so that kernels are compiled once
 
@@ -75,8 +76,7 @@ class Comparisons:
         per_user = np.diff(self.offsets)
         if not len(per_user):
             return "none"
-        low, middle, high = int(per_user.min()), float(np.median(per_user)), int(per_user.max())
-        return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"
+        return describe_spread(int(per_user.min()), float(np.median(per_user)), int(per_user.max()))
 
     @property
     def total_weight(self) -> float:
@@ -124,7 +124,20 @@ class Comparisons:
 
     def take_users(self, chosen: NDArray[np.bool_]) -> "Comparisons":
         """Keep the marked users; all items stay."""
-        return self if chosen.all() else self.select(np.repeat(chosen, np.diff(self.offsets)))
+        if chosen.all():
+            return self
+        users, sizes = np.flatnonzero(chosen), np.diff(self.offsets)[chosen]
+        ends = np.cumsum(sizes)
+        rows = np.repeat(self.offsets[users] - ends + sizes, sizes) + np.arange(sizes.sum())
+        return Comparisons(
+            self.winners[rows],
+            self.losers[rows],
+            np.concatenate([[0], ends]),
+            self.items,
+            self.users[chosen],
+            None if self.weights is None else self.weights[rows],
+            self.rated,
+        )
 
     def select(self, keep: NDArray[np.bool_]) -> "Comparisons":
         """Keep the marked comparisons and the users who still have any; all items stay."""
@@ -234,10 +247,15 @@ class Comparisons:
         return compare_rankings(frame, ties, random_state, columns)
 
 
-def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: NDArray[np.int64] | None = None) -> None:
-    """Raise a DataError that names the first bad rows, counted from 1 or as ``numbers`` say."""
+def describe_spread(low: int, middle: float, high: int) -> str:
+    """Say how many comparisons users made: the fewest, the median and the most."""
+    return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"
+
+
+def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: RowNumbers = 1) -> None:
+    """Raise a DataError that names the first bad rows; ``numbers`` are those of all rows, or that of the first."""
     if bad.any():
-        rows = np.flatnonzero(bad) + 1 if numbers is None else numbers[bad]
+        rows = np.flatnonzero(bad) + numbers if isinstance(numbers, int) else numbers[bad]
         shown = ", ".join(f"{row}" for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
         plural = "row" if len(rows) == 1 else f"{len(rows):,} rows:"
         raise DataError(f"{plural} {shown}: {what}. {remedy}.")

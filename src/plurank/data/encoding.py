@@ -104,12 +104,18 @@ def encode(*columns: pl.Series, from_text: bool = False) -> tuple[list[Codes], L
 
     ``from_text``: ids that are all whole numbers, written the plain way ("7", not "007"), become integers.
     """
+    codes, ids = encode_series(*columns, from_text=from_text)
+    return codes, as_labels(ids)
+
+
+def encode_series(*columns: pl.Series, from_text: bool = False) -> tuple[list[Codes], pl.Series]:
+    """Number ids as :func:`encode` does; the vocabulary stays a polars series."""
     columns = _common_type(columns)
     if columns[0].dtype == pl.Object:
-        codes, labels = _encode_objects([value for series in columns for value in series.to_list()])
+        codes, ids = _encode_objects([value for series in columns for value in series.to_list()])
     else:
-        codes, labels = _encode_hashes(pl.concat([series.rename("id") for series in columns]), from_text)
-    return np.split(codes, np.cumsum([len(series) for series in columns])[:-1]), labels
+        codes, ids = _encode_hashes(pl.concat([series.rename("id") for series in columns]), from_text)
+    return np.split(codes, np.cumsum([len(series) for series in columns])[:-1]), ids
 
 
 def _common_type(columns: tuple[pl.Series, ...]) -> tuple[pl.Series, ...]:
@@ -123,7 +129,7 @@ def _common_type(columns: tuple[pl.Series, ...]) -> tuple[pl.Series, ...]:
     return tuple(pl.Series(series.name, series.to_list(), dtype=pl.Object) for series in columns)
 
 
-def _encode_hashes(joined: pl.Series, from_text: bool) -> tuple[Codes, Labels]:
+def _encode_hashes(joined: pl.Series, from_text: bool) -> tuple[Codes, pl.Series]:
     # equal 64-bit hashes of different ids: below one in a million even for five million distinct ids
     codes, first = kernels.encode_keys(joined.hash().to_numpy())
     ids = joined.gather(first)
@@ -131,10 +137,10 @@ def _encode_hashes(joined: pl.Series, from_text: bool) -> tuple[Codes, Labels]:
         numbers = _plain_integers(ids)
         ids = ids if numbers.has_nulls() else numbers
     order = ids.arg_sort().to_numpy()
-    return _rank(order)[codes], _as_labels(ids)[order]
+    return _rank(order)[codes], ids.gather(order)
 
 
-def _encode_objects(values: list[Any]) -> tuple[Codes, Labels]:
+def _encode_objects(values: list[Any]) -> tuple[Codes, pl.Series]:
     numbers: dict[Any, int] = {}
     try:
         codes = np.fromiter((numbers.setdefault(v, len(numbers)) for v in values), np.int32, len(values))
@@ -142,7 +148,7 @@ def _encode_objects(values: list[Any]) -> tuple[Codes, Labels]:
         raise DataError(f"ids must be hashable (numbers, strings, tuples): {error}.") from None
     labels = object_array(numbers)
     order = np.array(sorted(range(len(labels)), key=lambda at: _sort_key(labels[at])), dtype=np.int64)
-    return _rank(order)[codes], labels[order]
+    return _rank(order)[codes], pl.Series("id", labels[order].tolist(), dtype=pl.Object)
 
 
 def _rank(order: NDArray[Any]) -> Codes:
@@ -152,7 +158,8 @@ def _rank(order: NDArray[Any]) -> Codes:
     return places
 
 
-def _as_labels(ids: pl.Series) -> Labels:
+def as_labels(ids: pl.Series) -> Labels:
+    """Give ids as an array: whole numbers as int64, floats as float64, all others as Python objects."""
     if ids.dtype.is_float():
         return ids.cast(pl.Float64).to_numpy()
     numbers = ids.cast(pl.Int64, strict=False) if ids.dtype.is_integer() else ids

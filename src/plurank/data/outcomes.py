@@ -1,5 +1,7 @@
 """Who won, where a row names two items and an outcome: the item, the side, a tie, or a signed number."""
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -13,39 +15,81 @@ LEFT_WORDS = ("left", "a", "model_a", "entity_a", "item_a")
 RIGHT_WORDS = ("right", "b", "model_b", "entity_b", "item_b")
 
 Mask = NDArray[np.bool_]
+Reading = Literal["items", "sides"]
 
 
-def read_comparison(comparison: pl.Series) -> tuple[Mask, Mask]:
+def read_comparison(comparison: pl.Series, first_row: int = 1) -> tuple[Mask, Mask]:
     """Read signed numbers as solidago writes them: below 0 left is preferred, above 0 right, 0 is a tie.
 
     Gives where the right item won and where it is a tie, (n,) each.
     """
     values = as_numbers(comparison)
     remedy = "Use negative for left, positive for right, 0 for a tie"
-    refuse_rows(np.isnan(values), f"{comparison.name} is not a number", remedy)
+    refuse_rows(np.isnan(values), f"{comparison.name} is not a number", remedy, first_row)
     return values > 0, values == 0
 
 
-def read_outcome(left: pl.Series, right: pl.Series, outcome: pl.Series) -> tuple[Mask, Mask]:
+def read_outcome(
+    left: pl.Series, right: pl.Series, outcome: pl.Series, reading: Reading | None = None
+) -> tuple[Mask, Mask]:
     """Read the item or the side that won; gives where the right item won and where it is a tie, (n,) each.
 
     One column says items or sides throughout, so that items called "a" or "left" are read for what they are.
+    ``reading`` says which, where that was decided over more rows than these.
     """
-    left, right, outcome = (_as_text(series) for series in (left, right, outcome))
-    items = _read_items(left, right, outcome)
-    if outcome.name.strip().lower() == "label" and items.any(axis=0).all():
-        return items[1], items[2]
-    sides = _read_words(left.name, right.name, outcome)
-    readings = [claims for claims in (items, sides) if claims.any(axis=0).all()]
-    if not readings:
-        _refuse_outcome(left, right, outcome, items, sides)
-    if len(readings) == 2 and (items != sides).any():
-        at = int(np.argmax((items != sides).any(axis=0)))
-        raise DataError(
-            f"row {at + 1}: {outcome.name} {outcome[at]!r} could mean the item or the side. "
-            "Name the column 'label' if it holds items, or rename the items."
-        )
-    return readings[0][1], readings[0][2]
+    survey = Survey()
+    claims = survey.add(left, right, outcome)
+    _, won, tied = claims[reading or survey.decide()]
+    return won, tied
+
+
+class Survey:
+    """Which readings the outcomes of a column allow, over any number of parts of it."""
+
+    def __init__(self) -> None:
+        self.n_misfits: dict[Reading, int] = {"items": 0, "sides": 0}
+        self.misfits: dict[Reading, str] = {}  # what to say of the first row that does not fit
+        self.ambiguity: str | None = None
+
+    def add(self, left: pl.Series, right: pl.Series, outcome: pl.Series, first_row: int = 1) -> dict[Reading, Mask]:
+        """Look at more rows; gives how each reading understands them, (3, n) as in :func:`_read_items`."""
+        left, right, outcome = (_as_text(series) for series in (left, right, outcome))
+        claims: dict[Reading, Mask] = {
+            "items": _read_items(left, right, outcome),
+            "sides": _read_words(left.name, right.name, outcome),
+        }
+        for reading, claim in claims.items():
+            misfit = ~np.any(claim, axis=0)
+            self.n_misfits[reading] += int(np.sum(misfit))
+            if np.any(misfit) and reading not in self.misfits:
+                at = int(np.argmax(misfit))
+                row = f"row {at + first_row}: {outcome.name} {outcome[at]!r}"
+                self.misfits[reading] = f"{row} {_describe_misfit(left[at], right[at], claims, at)}"
+        unlike = np.any(claims["items"] != claims["sides"], axis=0)
+        if self.ambiguity is None and np.any(unlike) and outcome.name.strip().lower() != "label":
+            at = int(np.argmax(unlike))
+            self.ambiguity = (
+                f"row {at + first_row}: {outcome.name} {outcome[at]!r} could mean the item or the side. "
+                "Name the column 'label' if it holds items, or rename the items."
+            )
+        return claims
+
+    def decide(self) -> Reading:
+        """Give the reading that fits all rows; refuse where none does, or both do and differ."""
+        fitting = [reading for reading, n in self.n_misfits.items() if n == 0]
+        if not fitting:
+            raise DataError(self.misfits[min(self.n_misfits, key=lambda reading: self.n_misfits[reading])])
+        if len(fitting) == 2 and self.ambiguity is not None:
+            raise DataError(self.ambiguity)
+        return fitting[0]
+
+
+def _describe_misfit(left: str, right: str, claims: dict[Reading, Mask], at: int) -> str:
+    if claims["items"][:, at].any():
+        return "names an item where other rows name a side. Name sides throughout, or items."
+    if claims["sides"][:, at].any():
+        return "names a side where other rows name an item. Name items throughout, or sides."
+    return f"is neither left ({left!r}) nor right ({right!r}). Use one of them, or 'tie'."
 
 
 def _read_items(left: pl.Series, right: pl.Series, outcome: pl.Series) -> Mask:
@@ -64,18 +108,6 @@ def _read_words(left: str, right: str, outcome: pl.Series) -> Mask:
 
 def _words(outcome: pl.Series) -> pl.Series:
     return outcome.str.strip_chars().str.to_lowercase().fill_null("")
-
-
-def _refuse_outcome(left: pl.Series, right: pl.Series, outcome: pl.Series, items: Mask, sides: Mask) -> None:
-    """Name the first row that does not fit the reading that fits most rows."""
-    unclear = min((~items.any(axis=0), ~sides.any(axis=0)), key=np.sum)
-    at = int(np.argmax(unclear))
-    what = f"row {at + 1}: {outcome.name} {outcome[at]!r}"
-    if items[:, at].any():
-        raise DataError(f"{what} names an item where other rows name a side. Name sides throughout, or items.")
-    if sides[:, at].any():
-        raise DataError(f"{what} names a side where other rows name an item. Name items throughout, or sides.")
-    raise DataError(f"{what} is neither left ({left[at]!r}) nor right ({right[at]!r}). Use one of them, or 'tie'.")
 
 
 def _as_text(series: pl.Series) -> pl.Series:

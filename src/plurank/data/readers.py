@@ -5,9 +5,10 @@ import gzip
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TextIO
+from typing import Any, BinaryIO, Literal, NoReturn, TextIO
 
 import polars as pl
 
@@ -48,7 +49,7 @@ def read_table(path: File) -> pl.DataFrame:
             return pl.read_parquet(_unzipped(file))
         if kind == "JSON lines":
             return pl.read_ndjson(_unzipped(file), infer_schema_length=None)
-        return _read_csv(file, "\t" if kind == "TSV" else _find_separator(file))
+        return parse_csv(file, file, find_separator(file))
 
 
 @contextmanager
@@ -111,9 +112,10 @@ def _unzipped(file: Path) -> Path | bytes:
     return gzip.decompress(file.read_bytes()) if file.suffix.lower() == ".gz" else file
 
 
-def _read_csv(file: Path, separator: str) -> pl.DataFrame:
+def parse_csv(content: Path | bytes, file: Path, separator: str) -> pl.DataFrame:
+    """Read a CSV file, or its header and some of its rows, into a frame of text; errors are told of the file."""
     try:
-        frame = pl.read_csv(file, separator=separator, infer_schema=False)
+        frame = pl.read_csv(content, separator=separator, infer_schema=False)
     except pl.exceptions.ComputeError as error:
         _explain(file, separator, str(error))
         raise
@@ -123,8 +125,10 @@ def _read_csv(file: Path, separator: str) -> pl.DataFrame:
     return _drop_blank_lines(frame)
 
 
-def _find_separator(file: Path) -> str:
-    """Tell commas from the semicolons that spreadsheets write where 0,5 is a number, by the header."""
+def find_separator(file: Path) -> str:
+    """Give the tab of TSV; tell commas from the semicolons that spreadsheets write for 0,5's sake by the header."""
+    if kind_of(file) == "TSV":
+        return "\t"
     with open_text(file, errors="replace") as lines:
         header = lines.readline()
     return ";" if ";" in header and "," not in header else ","
@@ -157,9 +161,9 @@ def _refuse_longer_rows(file: Path, rows: Iterator[list[str]]) -> None:
 
 def _refuse_bytes(file: Path) -> NoReturn:
     """Refuse a file that is no text; damaged gzip, which older polars takes for text, raises here."""
-    content = file.read_bytes()
-    if content[:2] == b"\x1f\x8b":
-        gzip.decompress(content)
+    with open_bytes(file) as content:
+        while content.read(2**20):
+            pass
     _refuse_encoding(file)
 
 
@@ -169,10 +173,15 @@ def _refuse_encoding(file: Path) -> NoReturn:
 
 def open_text(file: Path, errors: str = "strict") -> TextIO:
     """Open a text file, gzipped or not, whatever its name says."""
+    return TextIOWrapper(open_bytes(file), encoding="utf-8-sig", errors=errors, newline="")
+
+
+def open_bytes(file: Path) -> BinaryIO:
+    """Open a file for reading, gzipped or not, whatever its name says."""
     with file.open("rb") as start:
         is_gzipped = start.read(2) == b"\x1f\x8b"
     opener: Any = gzip.open if is_gzipped else open
-    stream: TextIO = opener(file, "rt", encoding="utf-8-sig", errors=errors, newline="")
+    stream: BinaryIO = opener(file, "rb")
     return stream
 
 

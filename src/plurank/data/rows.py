@@ -9,9 +9,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.comparisons import Comparisons, refuse_rows
-from plurank.data.encoding import Codes, as_series, encode, missing
+from plurank.data.comparisons import Comparisons, RowNumbers, refuse_rows
+from plurank.data.encoding import Codes, as_labels, as_series, encode_series, missing
 from plurank.exceptions import DataError
+
+NO_ROWS = "there are no comparisons: expected at least one row of user, winner, loser."
+ONLY_TIES = "every row is a tie and ties='drop' leaves nothing. Use ties='half'."
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Rows:
     """One comparison a row, the ids not yet numbered.
 
     The first item was preferred, or the second where ``second_won`` says so, or neither where ``tied``.
-    ``numbers`` are the row numbers to tell people, counted from 1; None where no row was left out.
+    ``numbers`` are the row numbers to tell people: those of all rows, or that of the first where none was left out.
     """
 
     users: pl.Series
@@ -28,14 +31,12 @@ class Rows:
     weights: Any = None
     second_won: NDArray[np.bool_] | None = None
     tied: NDArray[np.bool_] | None = None
-    numbers: NDArray[np.int64] | None = None
+    numbers: RowNumbers = 1
 
     def without_ties(self) -> "Rows":
         """Leave the tied rows out."""
         if self.tied is None or not self.tied.any():
             return self
-        if self.tied.all():
-            raise DataError("every row is a tie and ties='drop' leaves nothing. Use ties='half'.")
         at = np.flatnonzero(~self.tied)
         return Rows(
             self.users.gather(at),
@@ -43,36 +44,54 @@ class Rows:
             self.second.gather(at),
             None if self.weights is None else self.weights[at],
             None if self.second_won is None else self.second_won[at],
-            numbers=at + 1,
+            numbers=at + self.numbers,
         )
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """Comparisons in user order with numbered ids, as :class:`Comparisons` has them; labels stay polars series."""
+
+    winners: Codes
+    losers: Codes
+    offsets: NDArray[np.int64]
+    items: pl.Series
+    users: pl.Series
+    weights: NDArray[np.float64] | None = None
 
 
 def number_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Comparisons:
     """Check, number and sort; every way in but ratings and rankings ends here."""
+    s = sort_rows(rows, items, from_text=from_text)
+    return Comparisons(s.winners, s.losers, s.offsets, as_labels(s.items), as_labels(s.users), s.weights)
+
+
+def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> SortedRows:
+    """Check, number and sort, as :func:`number_rows` does."""
     _check_lengths(rows)
     for series in (rows.users, rows.first, rows.second):
         refuse_missing(series, rows.numbers)
     weights = _check_weights(rows.weights, len(rows.users), rows.numbers)
     listed = [] if items is None else [_check_items(items)]
     with ThreadPoolExecutor(1) as aside:
-        encoded_users = aside.submit(encode, rows.users, from_text=from_text)
-        (first, second, *_), item_labels = encode(rows.first, rows.second, *listed, from_text=from_text)
-        (users,), user_labels = encoded_users.result()
+        encoded_users = aside.submit(encode_series, rows.users, from_text=from_text)
+        (first, second, *_), item_ids = encode_series(rows.first, rows.second, *listed, from_text=from_text)
+        (users,), user_ids = encoded_users.result()
     selves = first == second
     if selves.any():
-        example = item_labels.tolist()[first[np.argmax(selves)]]
+        example = item_ids[int(first[np.argmax(selves)])]
         refuse_rows(selves, f"an item is compared with itself ({example!r})", "Drop such rows", rows.numbers)
     if rows.second_won is not None:
         first, second = np.where(rows.second_won, second, first), np.where(rows.second_won, first, second)
     if rows.tied is not None and rows.tied.any():
         users, first, second, weights = _halve_ties(rows.tied, users, first, second, weights)
     if weights is not None:
-        weights = weights[kernels.group(users, len(user_labels))[0]]
-    winners, losers, offsets = kernels.group_pairs(users, len(user_labels), first, second)
-    return Comparisons(winners, losers, offsets, item_labels, user_labels, weights)
+        weights = weights[kernels.group(users, len(user_ids))[0]]
+    winners, losers, offsets = kernels.group_pairs(users, len(user_ids), first, second)
+    return SortedRows(winners, losers, offsets, item_ids, user_ids, weights)
 
 
-def refuse_missing(series: pl.Series, numbers: NDArray[np.int64] | None = None) -> None:
+def refuse_missing(series: pl.Series, numbers: RowNumbers = 1) -> None:
     """Refuse rows without an id."""
     absent = missing(series)
     refuse_rows(absent, f"{series.name} is missing (empty, null or NaN)", "Fill it in or drop the row", numbers)
@@ -95,7 +114,7 @@ def _check_lengths(rows: Rows) -> None:
         counts = ", ".join(f"{name} has {length:,}" for name, length in lengths.items())
         raise DataError(f"all columns must have the same number of rows, but {counts}.")
     if not len(rows.users):
-        raise DataError("there are no comparisons: expected at least one row of user, winner, loser.")
+        raise DataError(NO_ROWS if isinstance(rows.numbers, int) else ONLY_TIES)
 
 
 def _check_items(items: Any) -> pl.Series:
@@ -106,7 +125,7 @@ def _check_items(items: Any) -> pl.Series:
     return series
 
 
-def _check_weights(weights: Any, n: int, numbers: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
+def _check_weights(weights: Any, n: int, numbers: RowNumbers) -> NDArray[np.float64] | None:
     if weights is None:
         return None
     values = as_numbers(as_series(weights, "weights"))

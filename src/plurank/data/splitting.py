@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.checks import check_choice, is_number
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels
 from plurank.data.observations import count_chances
 from plurank.exceptions import DataError, ParameterError
 from plurank.rng import RandomState, as_generator, draw_seed, uniforms_of
@@ -65,6 +66,10 @@ class Source(Protocol):
     def n_users(self) -> int: ...  # noqa: D102
     @property
     def n_items(self) -> int: ...  # noqa: D102
+    @property
+    def items(self) -> Labels: ...  # noqa: D102
+    @property
+    def users(self) -> Labels: ...  # noqa: D102
     @property
     def offsets(self) -> NDArray[np.int64]: ...  # noqa: D102
     def take_users(self, chosen: Marks) -> Comparisons: ...  # noqa: D102

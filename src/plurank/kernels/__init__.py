@@ -17,6 +17,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         expected_wins,
         find_consistent,
         find_duplicates,
+        find_rows,
         group,
         group_pairs,
         improve_orders,
@@ -39,7 +40,15 @@ if os.environ.get("PLURANK_PLAIN") == "1":
     )
     from plurank.kernels.reference_inference import infer_dirichlets, read_left_to_right
 else:
-    from plurank.kernels.grouping import encode_keys, find_consistent, find_duplicates, group, group_pairs, index_pairs
+    from plurank.kernels.grouping import (
+        encode_keys,
+        find_consistent,
+        find_duplicates,
+        find_rows,
+        group,
+        group_pairs,
+        index_pairs,
+    )
     from plurank.kernels.left_to_right import read_left_to_right
     from plurank.kernels.mixing import places_pass, probability_pass
     from plurank.kernels.moments import (
@@ -70,6 +79,7 @@ __all__ = [
     "expected_wins",
     "find_consistent",
     "find_duplicates",
+    "find_rows",
     "group",
     "group_pairs",
     "improve_orders",

@@ -179,6 +179,31 @@ def _index_by_search(winners, losers, n_items):
 
 
 @njit(cache=True)
+def find_rows(winners, losers, begins, higher):
+    """Give the rows of comparisons, (n,) int32, among pairs that index_pairs numbered.
+
+    higher (n_pairs,): the higher items, and begins (Q + 1,): where those of each lower item begin.
+    """
+    rows = np.empty(winners.size, np.int32)
+    for e in range(winners.size):
+        low = min(winners[e], losers[e])
+        high = max(winners[e], losers[e])
+        left = begins[low]
+        right = begins[low + 1] - 1
+        guess = left + high - low - 1  # where all pairs occur, it is right
+        if guess <= right and higher[guess] == high:
+            left = right = guess
+        while left < right:
+            middle = (left + right) // 2
+            if higher[middle] < high:
+                left = middle + 1
+            else:
+                right = middle
+        rows[e] = 2 * left + (winners[e] > losers[e])
+    return rows
+
+
+@njit(cache=True)
 def find_duplicates(offsets, winners, losers, n_items):
     """Count the comparisons that repeat an earlier one of the same user.
 

@@ -51,6 +51,14 @@ def index_pairs(winners: Codes, losers: Codes, n_items: int) -> tuple[Codes, Cod
     return (2 * pair + (winners > losers)).astype(np.int32), lower.astype(np.int32), higher.astype(np.int32)
 
 
+def find_rows(winners: Codes, losers: Codes, begins: Ints, higher: Codes) -> Codes:
+    low, high = np.minimum(winners, losers), np.maximum(winners, losers)
+    n_items = len(begins) - 1
+    keys = np.repeat(np.arange(n_items), np.diff(begins)) * n_items + higher
+    pair = np.searchsorted(keys, low.astype(np.int64) * n_items + high)
+    return (2 * pair + (winners > losers)).astype(np.int32)
+
+
 def find_consistent(offsets: Ints, winners: Codes, losers: Codes, n_items: int) -> NDArray[np.bool_]:
     found = []
     for begin, end in itertools.pairwise(offsets):

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -14,11 +14,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from plurank.data.blocks import cut_users, number_groups
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.rows import refuse_missing
+from plurank.data.store import Store
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.held_out import Law, Tokens, mean_log_likelihood
@@ -116,7 +118,9 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "rankings_")
         check_choice("unknown", unknown, ("error", "ignore"))
-        comparisons = as_comparisons(X)
+        return np.concatenate([self._transform(piece, unknown) for piece in pieces_of(X, labelled=False)])
+
+    def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
         if unknown == "error":
             return self._infer_weights(self._in_own_items(comparisons))
         known = self._known_part(comparisons)
@@ -195,7 +199,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         """
         check_choice("method", method, ("predictive", "left-to-right"))
         if method == "predictive":
-            return log_likelihood(*self.predict_held_out(X))
+            return self._mean_over(X, log_likelihood)
         check_is_fitted(self, "rankings_")
         check_whole("n_particles", n_particles, 1)
         test = self._in_own_items(as_comparisons(X))
@@ -208,7 +212,13 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
     def accuracy(self, X: Any) -> float:
         """Share of test comparisons predicted right."""
-        return accuracy(*self.predict_held_out(X))
+        return self._mean_over(X, accuracy)
+
+    def _mean_over(self, X: Any, measure: Callable[[Floats, Floats | None], float]) -> float:
+        """Average a measure of predictions over all comparisons."""
+        pieces = [(measure(*self.predict_held_out(piece)), piece.total_weight) for piece in pieces_of(X)]
+        values, totals = zip(*pieces, strict=True)
+        return float(np.average(values, weights=totals))
 
     def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
         """Rank all items for one user, best first: columns item, score, rank.
@@ -274,6 +284,16 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     def check_consistent(self) -> None:
         """Raise a ValueError where fitted attributes, each fine alone, contradict each other."""
 
+    def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:
+        """Write the weights of all users of comparisons or of a store to Parquet: columns user, ranking 1, ...
+
+        Users are folded in as by ``transform``, group by group of a store, here or, with ``engine="dask"``, on the
+        workers of ``scheduler``; so there may be more of them than memory holds.
+        """
+        from plurank.models.streaming import write_weights
+
+        write_weights(self, X, path, engine=engine, scheduler=scheduler)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""
         from plurank.models.files import save
@@ -294,5 +314,21 @@ def last_if_unknown(users: Codes, n_users: int) -> Codes:
 
 
 def as_comparisons(X: Any) -> Comparisons:
-    """Take Comparisons, or a frame that can become Comparisons."""
+    """Take Comparisons, or a frame or a store that can become Comparisons."""
+    if isinstance(X, Store):
+        return X.to_comparisons()
     return X if isinstance(X, Comparisons) else Comparisons.from_frame(X)
+
+
+def as_source(X: Any) -> Comparisons | Store:
+    """Take a store as it is, and anything else as Comparisons."""
+    return X if isinstance(X, Store) else as_comparisons(X)
+
+
+def pieces_of(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
+    """Give comparisons at once, and those of a store group by group of users."""
+    if not isinstance(X, Store):
+        yield as_comparisons(X)
+        return
+    for group in number_groups(cut_users(X.offsets, 0), 0):
+        yield X.block(*group.users, labelled=labelled)

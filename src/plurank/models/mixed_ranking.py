@@ -2,40 +2,36 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from plurank.algorithms.choose_priors import choose_priors
 from plurank.algorithms.crowd import Crowd, InMemory
-from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
-from plurank.algorithms.start_rankings import Start, start_rankings
+from plurank.algorithms.start_rankings import Start
 from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.components.mallows import Mallows
-from plurank.components.ordered import OrderedComponent, places_of
+from plurank.components.ordered import OrderedComponent
 from plurank.components.strict import Strict
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
-from plurank.evaluation.alignment import align
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.held_out import Law, law_of
-from plurank.inference.priors import Priors, mean_of
+from plurank.inference.priors import mean_of
 from plurank.models.base import Codes, Floats, Followers, as_comparisons
+from plurank.models.crowds import EngineName, open_crowd, open_engine
 from plurank.models.fields import COMMON, Field
+from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
 from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores
 from plurank.progress import Progress, silent
-from plurank.rng import RandomState, as_generator, spawn
-from plurank.statistics.pair_counts import PairCounts
+from plurank.rng import RandomState
 from plurank.wording import count
 
 ComponentName = Literal["bradley-terry", "mallows", "strict"]
-WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
-FIRST_FLIP, FIRST_DISPERSION = 0.05, 0.9
 
 OWN_FIELDS = {
     "scores_": Field("f", ("Q", "K")),
@@ -116,25 +112,33 @@ class MixedRanking(ScoredRankings):
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS, **COMPONENT_FIELDS[self.component]}
 
-    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Choose priors, find a start, and refine."""
+    def fit(
+        self,
+        X: Any,
+        y: None = None,  # noqa: ARG002
+        *,
+        engine: EngineName = "local",
+        scheduler: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        resume: bool = False,
+        on_progress: Progress = silent,
+    ) -> Self:
+        """Choose priors, find a start, and refine; X is comparisons in memory, or a store.
+
+        For a store: ``engine="dask"`` runs on the workers of ``scheduler``, an address or a client of dask.distributed,
+        or on processes of this machine without one. ``checkpoint`` is a folder where the fit keeps where it has got to
+        every few passes; with ``resume=True`` a fit that was stopped goes on from there.
+        """
         self._check_parameters()
-        crowd: Crowd = InMemory(as_comparisons(X))
-        self._check_enough(crowd.n_users)
-        children = spawn(as_generator(self.random_state), 2 + self.ensemble)
+        about = {name: repr(value) for name, value in self.get_params().items()}
         # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with threadpool_limits(1, "blas"):
-            self.rated_ = crowd.look_rated() if self.rated is None else self.rated
-            priors = self._choose_priors(crowd, children[0], on_progress)
-            self.worth_ = priors.worth
-            crowd = crowd.count_as_observed(self.worth_) if self.rated_ else crowd
-            fitted, crowd, priors = self._fit_scores(crowd, priors, self.start, children[1], on_progress)
-            self.items_, self.users_ = crowd.items, crowd.users
-            if self.component == "bradley-terry":
-                self._keep_scores(crowd, fitted, priors)
-            else:
-                self._keep_orders(crowd, fitted, priors, on_progress)
-            self._add_members(crowd, priors, children[3:], on_progress)
+        with (
+            open_engine(X, engine, scheduler) as runner,
+            open_crowd(X, self.n_rankings, runner, about, checkpoint, resume) as (crowd, kept),
+            threadpool_limits(1, "blas"),
+        ):
+            self._check_enough(crowd)
+            fit_crowd(self, crowd, kept, on_progress)
         self._order_rankings()
         self._warn_if_unfinished()
         return self
@@ -165,97 +169,23 @@ class MixedRanking(ScoredRankings):
         if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
             raise ValueError("rankings_ are not in the order of scores_")
 
-    def _check_enough(self, n_users: int) -> None:
-        if self.n_rankings > n_users:
+    def _check_enough(self, crowd: Crowd) -> None:
+        if self.n_rankings > crowd.n_users:
             raise NotIdentifiableError(
-                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(n_users, 'user')}. "
+                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(crowd.n_users, 'user')}. "
                 "Expected at most as many rankings as users; try fewer rankings."
             )
-
-    def _choose_priors(self, crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Priors:
-        given = {name: getattr(self, name) for name in ("concentration", "spread")}
-        free = tuple(name for name, value in given.items() if value is None)
-        known = {name: float(value) for name, value in given.items() if value is not None}
-        priors = Priors.vague(self.n_rankings, **known)
-        return choose_priors(crowd, priors, self.mixing, free, rated=self.rated_, rng=rng, on_progress=on_progress)
+        if self.component != "bradley-terry" and not isinstance(crowd, InMemory):
+            raise ParameterError(
+                f"component {self.component!r} counts every pair of items and needs comparisons in memory, got a "
+                "store. Use fit(store.to_comparisons()), or component='bradley-terry'."
+            )
 
     def _weigh(self, comparisons: Comparisons) -> Comparisons:
         """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
         known = self.rated is None and comparisons.rated is not None
         rated = comparisons.rated if known else self.rated_
         return weigh_observations(comparisons, self.worth_) if rated else comparisons
-
-    def _fit_scores(
-        self, crowd: Crowd, priors: Priors, start: Start, rng: np.random.Generator, on_progress: Progress
-    ) -> tuple[Refinement[BradleyTerry], Crowd, Priors]:
-        """Start and refine; the prior's mean is that of the start's weights."""
-        begun = start_rankings(crowd, self.n_rankings, self.mixing, start, priors, rng=rng, on_progress=on_progress)
-        priors = replace(priors, mean=begun.mean_weights)
-        crowd = crowd.begin(priors.mean)  # the start knows some users only
-        fitted = refine_scores(
-            crowd, begun.component, priors.counts, priors.scores,
-            max_iter=self.max_iter, tol=self.tol, on_progress=on_progress,
-        )  # fmt: skip
-        return fitted, crowd, priors
-
-    def _keep_scores(self, crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
-        self._keep(crowd, fitted, priors)
-        self.scores_ = fitted.component.scores
-        known = crowd.finish(fitted.component, self._prior_counts(), WEIGHING_ROUNDS)
-        self._keep_weights(known.means, known.evidence)
-        self.score_errors_, self.score_correlations_ = priors.scores.errors(known.information)
-
-    def _keep_orders(
-        self, crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors, on_progress: Progress
-    ) -> None:
-        """Turn scores into orders, refine these, and keep them."""
-        assert isinstance(crowd, InMemory)
-        rankings = fitted.component.rankings
-        orders = (
-            Strict(rankings, FIRST_FLIP)
-            if self.component == "strict"
-            else Mallows(rankings, np.full(len(rankings), FIRST_DISPERSION))
-        )
-        refined = refine_orders(
-            crowd, orders, priors.counts, max_iter=self.max_iter, tol=self.tol, on_progress=on_progress
-        )
-        self._keep(crowd, refined, priors)
-        component = refined.component
-        if isinstance(component, Strict):
-            self.flip_probability_ = component.flip
-        elif isinstance(component, Mallows):
-            self.dispersion_ = component.dispersion
-        seen = component.weigh(crowd.comparisons, crowd.weights, self._prior_counts(), WEIGHING_ROUNDS)
-        self._keep_weights(seen.means, seen.evidence)
-        self.scores_ = -places_of(self.rankings_).astype(np.float64)
-        self.score_errors_ = component.place_errors(PairCounts.of(crowd.comparisons), seen.weights, seen.evidence)
-        self.score_correlations_ = np.eye(len(self.rankings_))
-
-    def _keep(self, crowd: Crowd, fitted: Refinement[Any], priors: Priors) -> None:
-        self.rankings_ = fitted.component.rankings
-        self.mean_weights_ = crowd.mean_weights()
-        self.concentration_, self.spread_ = priors.concentration, priors.spread
-        self.log_posterior_ = np.array(fitted.history)
-        self.n_iter_, self.converged_ = len(fitted.history), bool(fitted.converged)
-
-    def _keep_weights(self, weights: Floats, evidence: Floats) -> None:
-        self.user_weights_ = weights / weights.sum(axis=1, keepdims=True)
-        self.user_evidence_ = evidence
-
-    def _add_members(
-        self, crowd: Crowd, priors: Priors, children: list[np.random.Generator], on_progress: Progress
-    ) -> None:
-        """Fit again from other starts, with rankings in the order of the first fit's."""
-        n_items, n_rankings = self.scores_.shape
-        self.member_scores_ = np.empty((len(children), n_items, n_rankings))
-        self.member_weights_ = np.empty((len(children), crowd.n_users, n_rankings))
-        for member, rng in enumerate(children):
-            fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
-            fitted, own_crowd, own = self._fit_scores(crowd, fresh, "random", rng, on_progress)
-            order = align(fitted.component.rankings, self.rankings_)
-            self.member_scores_[member] = fitted.component.scores[:, order]
-            known = own_crowd.finish(fitted.component, own.counts, WEIGHING_ROUNDS)
-            self.member_weights_[member] = known.means[:, order]
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
         """Go on with more comparisons, of users and items old and new, without the ones seen before.
@@ -286,13 +216,14 @@ class MixedRanking(ScoredRankings):
             return Strict(self.rankings_, self.flip_probability_)
         return BradleyTerry(self.scores_, self.mixing)
 
-    def _prior_counts(self) -> Floats:
+    def prior_counts(self) -> Floats:
+        """The counts of the Dirichlet of user weights, (1, K)."""
         return (self.concentration_ * self.mean_weights_)[None]
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         comparisons = self._weigh(comparisons)
         start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        weights = self._component().weigh(comparisons, start, self._prior_counts(), WEIGHING_ROUNDS).means
+        weights = self._component().weigh(comparisons, start, self.prior_counts(), WEIGHING_ROUNDS).means
         return weights / weights.sum(axis=1, keepdims=True)
 
     def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:

@@ -14,7 +14,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.splitting import some_users, split_safely
 from plurank.exceptions import DataError, ParameterError
-from plurank.models.base import as_comparisons
+from plurank.models.base import as_source
 from plurank.models.mixed_ranking import MixedRanking
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed, spawn
@@ -71,7 +71,7 @@ def select_rankings(
     """
     numbers, ways = _check(candidates, mixing)
     rng = as_generator(random_state)
-    sample = some_users(as_comparisons(X), ENOUGH, rng)
+    sample = some_users(as_source(X), ENOUGH, rng)
     n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
     tried = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
     repeats = [parts for parts in tried if parts is not None]

@@ -1,12 +1,18 @@
 """Models of strict rankings: how they decide, and how users are weighed once the rankings are found."""
 
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from plurank.components.strict import Strict
 from plurank.data.comparisons import Comparisons
 from plurank.data.splitting import every_nth_user
+from plurank.data.store import Store
+from plurank.engine.local import Engine
 from plurank.inference.user_weights import fit_flip, infer_weights
 from plurank.models.base import Codes, Floats, RankingModel
+from plurank.models.crowds import map_users
 from plurank.progress import Progress
 
 FIRST_FLIP = 0.05
@@ -27,16 +33,23 @@ class StrictRankings(RankingModel):
         """The counts of the Dirichlet of user weights, (K,)."""
         return self.concentration_ * self.mean_weights_
 
-    def _weigh(self, comparisons: Comparisons, fit_prior: Callable[[Comparisons], None], on_progress: Progress) -> None:
+    def _weigh(
+        self,
+        source: Comparisons | Store,
+        fit_prior: Callable[[Comparisons], None],
+        on_progress: Progress,
+        engine: Engine,
+    ) -> None:
         """Fit prior and flip probability in turns on some of the users, then the weights of all."""
-        sample = every_nth_user(comparisons, FLIP_SAMPLE)
+        sample = every_nth_user(source, FLIP_SAMPLE)
         self.flip_probability_, weights = FIRST_FLIP, None
         for turn in range(N_WEIGHING_ROUNDS):
             on_progress(STAGE, turn / (N_WEIGHING_ROUNDS + 1))
             fit_prior(sample)
             weights = infer_weights(sample, self.rankings_, self.flip_probability_, self._prior(), weights)
             self.flip_probability_ = fit_flip(sample, self.rankings_, weights)
-        self.user_weights_ = self._infer_weights(comparisons)
+        how = (self.rankings_, self.flip_probability_, self._prior())
+        self.user_weights_ = np.concatenate(list(map_users(source, weigh_users, how, engine)))
         on_progress(STAGE, 1.0)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
@@ -47,3 +60,8 @@ class StrictRankings(RankingModel):
 
     def _item_scores(self, weights: Floats) -> Floats:
         return self._component().mean_wins() @ weights
+
+
+def weigh_users(how: tuple[Any, ...], _: int, users: Comparisons) -> Floats:
+    """Weigh rankings for users, given rankings, flip probability and prior."""
+    return infer_weights(users, *how)

@@ -14,15 +14,18 @@ from plurank.algorithms.recover_rankings import Detection, Recovery, check_disti
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.store import Store
 from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.prior_by_likelihood import fit_prior_by_likelihood
-from plurank.models.base import as_comparisons
+from plurank.models.base import as_source
+from plurank.models.crowds import EngineName, open_engine
 from plurank.models.fields import COMMON, Field
 from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
+from plurank.statistics.stored_blocks import stored_pair_moments
 
 PriorFit = Literal["moments", "likelihood"]
 
@@ -78,19 +81,34 @@ class TopicRanking(StrictRankings):
         self.prior = prior
         self.random_state = random_state
 
-    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Recover the rankings (Algorithm 1), then weigh them for every user."""
+    def fit(
+        self,
+        X: Any,
+        y: None = None,  # noqa: ARG002
+        *,
+        engine: EngineName = "local",
+        scheduler: Any = None,
+        on_progress: Progress = silent,
+    ) -> Self:
+        """Recover the rankings (Algorithm 1), then weigh them for every user; X is comparisons in memory, or a store.
+
+        For a store, ``engine="dask"`` runs on the workers of ``scheduler``, an address or a client of dask.distributed,
+        or on processes of this machine without one.
+        """
         self._check_parameters()
-        comparisons = as_comparisons(X)
         rng = as_generator(self.random_state)
         # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with threadpool_limits(1, "blas"):
+        with open_engine(X, engine, scheduler) as runner, threadpool_limits(1, "blas"):
             on_progress("counting pairs", 0.0)
-            moments = pair_moments(comparisons, draw_seed(rng))
+            source, seed = as_source(X), draw_seed(rng)
+            if isinstance(source, Store):
+                moments = stored_pair_moments(source, runner, seed)
+            else:
+                moments = pair_moments(source, seed)
             recovery = self._recover(moments, rng, on_progress)
             check_distinct(recovery)
-            self._keep(comparisons, moments, recovery)
-            self._weigh(comparisons, partial(self._fit_prior, moments), on_progress)
+            self._keep(source, moments, recovery)
+            self._weigh(source, partial(self._fit_prior, moments), on_progress, runner)
         self._order_rankings()
         if not self.converged_:
             message = f"the rankings were still improving after {self.n_iter_} rounds of polishing; they are kept."
@@ -120,8 +138,8 @@ class TopicRanking(StrictRankings):
             on_progress=on_progress,
         )
 
-    def _keep(self, comparisons: Comparisons, moments: Moments, recovery: Recovery) -> None:
-        self.items_, self.users_ = comparisons.items, comparisons.users
+    def _keep(self, source: Comparisons | Store, moments: Moments, recovery: Recovery) -> None:
+        self.items_, self.users_ = source.items, source.users
         self.rankings_ = recovery.rounded.rankings
         self.intransitive_triples_ = recovery.rounded.n_intransitive
         self.solid_angles_ = recovery.novel.solid_angles

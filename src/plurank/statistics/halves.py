@@ -1,12 +1,10 @@
-"""The matrix E from two halves of every user's comparisons, as an operator.
+"""The matrix E from two halves of every user's comparisons: the share of one block of users.
 
 Paper: Lemma 2 and the first line of Algorithm 2: ``E = M X~' X~^T``, X and X' the comparisons-by-user matrices of the
-two halves, their rows scaled to sum to 1. Differences from the paper: the scale is ``N_a N_b / sum_m N_a[m] N_b[m]``
-instead of M, which is the same where all users made equally many comparisons.
+two halves, their rows scaled to sum to 1 (see ``pair_moments`` for the scaling, which needs all users).
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +16,12 @@ Floats = NDArray[np.float64]
 
 
 @dataclass
-class HalfMoments:
-    """E for W ordered pairs and M users.
+class HalfBlock:
+    """X and X' for W ordered pairs and the users of a block.
 
     begins (M + 1,): where each user's comparisons begin; row_of (n,): the ordered pair of every comparison;
-    weights (n,), empty where all weigh 1. The split depends on the seed and the order of the comparisons alone.
+    weights (n,), empty where all weigh 1. The split depends on the seed and on how many comparisons come before (first)
+    alone.
     """
 
     begins: NDArray[np.int64]
@@ -30,45 +29,37 @@ class HalfMoments:
     weights: Floats
     n_rows: int
     seed: int
+    first: int
 
     def __post_init__(self) -> None:
-        first = kernels.choose_half(self.begins, uniforms_at(self.seed, 0, len(self.row_of)))
-        self.row_of, self.middles = kernels.arrange_halves(self.begins, first, self.row_of)
+        chosen = kernels.choose_half(self.begins, uniforms_at(self.seed, self.first, len(self.row_of)))
+        self.row_of, self.middles = kernels.arrange_halves(self.begins, chosen, self.row_of)
         if self.weights.size:
-            self.weights, _ = kernels.arrange_halves(self.begins, first, self.weights)
+            self.weights, _ = kernels.arrange_halves(self.begins, chosen, self.weights)
         by_row = kernels.lay_out_by_row(self.begins, self.middles, self.row_of, self.weights, self.n_rows)
         self.user_of, self.row_weights, self.row_begins, self.row_middles, self.row_ends = by_row
 
-    def product(self, directions: Floats) -> Floats:
-        """Multiply E by directions (W, c); rows that one half never saw are zero."""
-        in_a, in_b, scale = self._totals
-        users = self._a_to_users(directions * inverse(in_a)[:, None])
-        return self._users_to_b(users) * (scale * inverse(in_b))[:, None]
+    def totals(self) -> tuple[Floats, Floats, Floats]:
+        """Row totals of half a and of half b, (W,), and the sums over users of what they have in a, in b, and of the
+        products of both, (3,)."""
+        rows, users = np.ones((self.n_rows, 1)), np.ones((len(self.middles), 1))
+        in_a, in_b = self._a_to_users(rows), self._b_to_users(rows)
+        sums = np.array([in_a.sum(), in_b.sum(), (in_a * in_b).sum()])
+        return self._users_to_a(users)[:, 0], self._users_to_b(users)[:, 0], sums
 
-    def columns(self, rows: NDArray[np.int64]) -> Floats:
-        """Give columns of (E + E^T) / 2, (W, n): the product with unit vectors, once with the halves swapped."""
-        units = np.zeros((self.n_rows, len(rows)))
-        units[rows, np.arange(len(rows))] = 1.0
-        in_a, in_b, scale = self._totals
-        users = self._b_to_users(units * inverse(in_b)[:, None])
-        swapped = self._users_to_a(users) * (scale * inverse(in_a))[:, None]
-        return (self.product(units) + swapped) / 2.0
+    def product(self, directions: Floats) -> Floats:
+        """Multiply X' X^T by directions (W, c)."""
+        return self._users_to_b(self._a_to_users(directions))
+
+    def swapped_product(self, directions: Floats) -> Floats:
+        """Multiply X X'^T by directions (W, c)."""
+        return self._users_to_a(self._b_to_users(directions))
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of E: zero where no user has the same ordered pair in both halves."""
-        in_a, in_b, scale = self._totals
-        shared = kernels.count_shared_users(
+        """Give the diagonal of X' X^T: zero where no user has the same ordered pair in both halves."""
+        return kernels.count_shared_users(
             self.row_begins, self.row_middles, self.row_middles, self.row_ends, self.user_of, self.row_weights
         )
-        return scale * shared * inverse(in_a) * inverse(in_b)
-
-    @cached_property
-    def _totals(self) -> tuple[Floats, Floats, float]:
-        """Row totals of half a and of half b, and the scale of E."""
-        rows, users = np.ones((self.n_rows, 1)), np.ones((len(self.middles), 1))
-        users_a, users_b = self._a_to_users(rows), self._b_to_users(rows)
-        scale = users_a.sum() * users_b.sum() / (users_a * users_b).sum()
-        return self._users_to_a(users)[:, 0], self._users_to_b(users)[:, 0], float(scale)
 
     def _a_to_users(self, rows: Floats) -> Floats:
         return kernels.sum_gathered(self.begins[:-1], self.middles, self.row_of, self.weights, rows)

@@ -4,44 +4,72 @@ Ours (the paper works on ordered pairs only). ``C = sum_m (s_m s_m^T - self_m) /
 minus losses of user m, whitened by how often each item was compared; an operator again, linear in the comparisons.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 
 from plurank import kernels
+from plurank.data.comparisons import Comparisons
 
 Floats = NDArray[np.float64]
 N_ROUNDS = 4  # the gap to the noise is wide in item space
 
-SignedCounts = tuple[NDArray[np.int64], NDArray[np.int32], Floats, NDArray[np.int32], NDArray[np.int32], Floats]
+
+@dataclass(frozen=True)
+class SignedCounts:
+    """Wins minus losses per item of some users, s (M, Q), sparse, by user and by item."""
+
+    n_items: int
+    by_user: tuple[NDArray[np.int64], NDArray[np.int32], Floats]  # begins, items, counts
+    by_item: tuple[NDArray[np.int64], NDArray[np.int32], Floats]  # begins, users, counts
+
+    @classmethod
+    def of(cls, comparisons: Comparisons) -> "SignedCounts":
+        """Count."""
+        c = comparisons
+        begins, items, counts = kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
+        order, item_begins = kernels.group(items, c.n_items)
+        users = np.repeat(np.arange(c.n_users, dtype=np.int32), np.diff(begins))[order]
+        return cls(c.n_items, (begins, items, counts), (item_begins, users, counts[order]))
+
+    def to_users(self, items: Floats) -> Floats:
+        """Multiply s by values of items (Q, c), (M, c)."""
+        begins, index, counts = self.by_user
+        return kernels.sum_gathered(begins[:-1], begins[1:], index, counts, items)
+
+    def to_items(self, users: Floats) -> Floats:
+        """Multiply s^T by values of users (M, c), (Q, c)."""
+        begins, index, counts = self.by_item
+        return kernels.sum_gathered(begins[:-1], begins[1:], index, counts, users)
+
+    def seen(self) -> Floats:
+        """How often each item was compared, but for wins that losses of the same user cancel, (Q,)."""
+        begins, _, counts = self.by_item
+        return np.add.reduceat(np.append(np.abs(counts), 0.0), begins[:-1]) * (np.diff(begins) > 0)
 
 
-def leading_user_directions(
-    signed: SignedCounts, user_factors: Floats, n_items: int, n_directions: int, *, rng: np.random.Generator
+def leading_item_directions(
+    product: Callable[[Floats], Floats], seen: Floats, links: csr_array, n_directions: int, *, rng: np.random.Generator
 ) -> Floats:
-    """Give the coordinates of all users on the leading directions of C, (M, n_directions), by subspace iteration.
+    """Give the leading directions of whitened C, scaled back to s, (Q, n_directions), by subspace iteration.
 
-    signed: s as a sparse matrix by users (indptr, indices, data), and the pairs (lower, higher) with the weight of the
-    comparisons to take out of C, each of which is ``(e_i - e_j) (e_i - e_j)^T``.
+    product: of ``sum_m s_m s_m^T / (n_m - 1)`` with (Q, c); links (Q, Q): the weight of the comparisons of each pair to
+    take out, each of which is ``(e_i - e_j) (e_i - e_j)^T``, see ``link_items``.
     """
-    indptr, indices, data, lower, higher, own = signed
-    order, begins = kernels.group(indices, n_items)
-    users = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))[order]
-    by_item = data[order]
-    links = coo_array((own, (lower, higher)), shape=(n_items, n_items)).tocsr()
-    links = links + links.T
-    degrees: Floats = np.asarray(links.sum(axis=1)).ravel()
-    seen = np.add.reduceat(np.append(np.abs(by_item), 0.0), begins[:-1]) * (np.diff(begins) > 0)
+    n_items = len(seen)
+    degrees = np.asarray(links.sum(axis=1), dtype=np.float64).ravel()
     whiten = np.divide(1.0, np.sqrt(seen), out=np.zeros(n_items), where=seen > 0)[:, None]
-
-    def of_users(items: Floats) -> Floats:
-        return kernels.sum_gathered(indptr[:-1], indptr[1:], indices, data, whiten * items)
-
     items = rng.standard_normal((n_items, n_directions))
     for _ in range(N_ROUNDS):
-        basis, _ = np.linalg.qr(items)
-        scaled = of_users(basis) * user_factors[:, None]
-        items = kernels.sum_gathered(begins[:-1], begins[1:], users, by_item, scaled)
-        items = whiten * (items - (degrees[:, None] * (whiten * basis) - links @ (whiten * basis)))
-    basis, _ = np.linalg.qr(items)
-    return of_users(basis)
+        scaled = whiten * np.linalg.qr(items)[0]
+        items = whiten * (product(scaled) - (degrees[:, None] * scaled - links @ scaled))
+    return whiten * np.linalg.qr(items)[0]
+
+
+def link_items(n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], own: Floats) -> csr_array:
+    """Lay out what is taken out of C for every pair, (Q, Q)."""
+    links = coo_array((own, (lower, higher)), shape=(n_items, n_items)).tocsr()
+    return links + links.T

@@ -2,24 +2,29 @@
 
 Paper: Lemma 2. Nothing of size W x W is formed: a product costs time linear in the number of comparisons, and memory is
 two int32 a comparison. Differences from the paper: rows are only the ordered pairs whose two items were ever compared;
-besides E (see :mod:`plurank.statistics.halves`) there is F, which uses every pair of comparisons of a user.
+E is scaled by ``N_a N_b / sum_m N_a[m] N_b[m]`` instead of M, which is the same where all users made equally many
+comparisons; besides E there is F, which uses every pair of comparisons of a user.
 """
 
-import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank import kernels
+from plurank.data.blocks import Edges, cut_users, sum_tree
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError
-from plurank.statistics.halves import HalfMoments, inverse
-from plurank.statistics.item_moments import leading_user_directions
+from plurank.statistics.halves import inverse
+from plurank.statistics.item_moments import leading_item_directions, link_items
+from plurank.statistics.pair_block import PairBlock, informative
+from plurank.statistics.pair_index import PairIndex
 
 Floats = NDArray[np.float64]
+COLUMNS = 16  # of values of rows that a block holds at once, about
+LEAST_BYTES = 2**24  # of a block's sums, or there would be many small blocks
 
 
 class Moments(Protocol):
@@ -28,9 +33,17 @@ class Moments(Protocol):
     lower, higher (n_pairs,): the items of pair p; W = 2 n_pairs.
     """
 
-    n_items: int
-    lower: NDArray[np.int32]
-    higher: NDArray[np.int32]
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+
+    @property
+    def lower(self) -> NDArray[np.int32]:
+        """The lower item of every pair."""
+
+    @property
+    def higher(self) -> NDArray[np.int32]:
+        """The higher item of every pair."""
 
     @property
     def counts(self) -> Floats:
@@ -52,79 +65,68 @@ class Moments(Protocol):
         """Give up to n_directions directions (W, .) close to the range of F's leading eigenvectors."""
 
 
-@dataclass
-class PairMoments:
-    """Collects blocks of users; ``finish`` turns them into operators.
+class Blocks(Protocol):
+    """Blocks of users, wherever they lie."""
 
-    The blocks' order is the users' order. How users are cut into blocks changes nothing in the result.
-    """
+    def sum(self, share: str, *arguments: Any) -> Any:
+        """Add up what a method of every block gives, as a tree."""
 
-    n_items: int
-    seed: int
-    blocks: list[Comparisons] = field(default_factory=list)
 
-    def add(self, block: Comparisons) -> Self:
-        """Take in the next block of users."""
-        self.blocks.append(block)
-        return self
+@dataclass(frozen=True)
+class BlocksInMemory:
+    """Blocks that are all here."""
 
-    def merge(self, other: "PairMoments") -> Self:
-        """Take in all blocks of another collection, which come after ours."""
-        self.blocks.extend(other.blocks)
-        return self
+    blocks: list[PairBlock]
 
-    def finish(self) -> "PairOperator":
-        """Number the ordered pairs that occur, leaving out users with a single comparison: it has no company."""
-        lengths = np.concatenate([np.diff(block.offsets) for block in self.blocks])
-        weights = _join_weights(self.blocks)
-        informative = lengths >= 2
-        if weights.size:  # one comparison of weight 2 is two
-            informative |= np.add.reduceat(weights, np.cumsum(lengths) - lengths) > 1.0
-        if not informative.any():
-            raise DataError(
-                "no user has two or more comparisons, so nothing tells which preferences go together. "
-                "Expected at least two comparisons for some users."
-            )
-        keep = slice(None) if informative.all() else np.repeat(informative, lengths)
-        winners = _join([block.winners for block in self.blocks])[keep]
-        losers = _join([block.losers for block in self.blocks])[keep]
-        begins = np.concatenate([[0], np.cumsum(lengths[informative])]).astype(np.int64)
-        rows, lower, higher = kernels.index_pairs(winners, losers, self.n_items)
-        return PairOperator(
-            self.n_items,
-            lower,
-            higher,
-            begins,
-            rows,
-            weights[keep] if weights.size else weights,
-            winners,
-            losers,
-            self.seed,
+    def sum(self, share: str, *arguments: Any) -> Any:
+        """Add up what a method of every block gives, as a tree."""
+        return sum_tree((share_of(block, share, arguments) for block in self.blocks), add)
+
+
+def share_of(block: PairBlock, share: str, arguments: tuple[Any, ...]) -> Any:
+    """Call a method of a block, or of its halves."""
+    owner = block
+    for name in share.split("."):
+        owner = getattr(owner, name)
+    return owner(*arguments)  # type: ignore[operator]
+
+
+def add(one: Any, other: Any) -> Any:
+    """Add arrays, or tuples of arrays."""
+    return tuple(map(add, one, other)) if isinstance(one, tuple) else one + other
+
+
+def cut_for_rows(offsets: NDArray[np.int64], index: PairIndex) -> Edges:
+    """Cut users into the blocks whose moments are added up."""
+    return cut_users(offsets, max(8 * COLUMNS * index.n_rows, LEAST_BYTES))
+
+
+def pair_moments(comparisons: Comparisons, seed: int) -> "PairOperator":
+    """Lay the comparisons out for their moments, leaving out users with a single comparison: it has no company."""
+    company = informative(comparisons)
+    check_company(bool(company.any()))
+    index = PairIndex.of(comparisons.take_users(company))
+    edges = cut_for_rows(comparisons.offsets, index)
+    before = np.append(0, np.cumsum(np.diff(comparisons.offsets) * company))[edges]
+    blocks = [
+        PairBlock(comparisons.block(begin, end), index, seed, int(first))
+        for (begin, end), first in zip(pairwise(edges), before[:-1], strict=True)
+    ]
+    return PairOperator(index, BlocksInMemory(blocks))
+
+
+def check_company(is_there: bool) -> None:
+    """Refuse data where nobody made two comparisons."""
+    if not is_there:
+        raise DataError(
+            "no user has two or more comparisons, so nothing tells which preferences go together. "
+            "Expected at least two comparisons for some users."
         )
-
-
-def _join(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _join_weights(blocks: list[Comparisons]) -> Floats:
-    if all(block.weights is None for block in blocks):
-        return np.empty(0)
-    return np.concatenate([np.ones(len(b)) if b.weights is None else b.weights for b in blocks])
-
-
-def pair_moments(comparisons: Comparisons, seed: int, n_blocks: int = 1) -> "PairOperator":
-    """Collect all users, in a given number of blocks, and finish."""
-    edges = np.linspace(0, comparisons.n_users, n_blocks + 1).astype(int)
-    moments = PairMoments(comparisons.n_items, seed)
-    for begin, end in itertools.pairwise(edges):
-        moments.add(comparisons.block(begin, end))
-    return moments.finish()
 
 
 @dataclass
 class PairOperator:
-    """The finished moments of W ordered pairs and M users, each with at least two comparisons.
+    """The moments of W ordered pairs and M users, each with at least two comparisons.
 
     ``F = sum_m (x_m x_m^T - self_m) / (n_m - 1)``, where x_m (W,) counts the comparisons of user m and self_m takes out
     each comparison's product with itself: what the product of two halves is on average over all ways to split. The rows
@@ -132,87 +134,70 @@ class PairOperator:
     the eigenvalue 1 with the eigenvector sqrt(counts).
     """
 
-    n_items: int
-    lower: NDArray[np.int32]
-    higher: NDArray[np.int32]
-    begins: NDArray[np.int64]
-    row_of: NDArray[np.int32]
-    weights: Floats
-    winners: NDArray[np.int32]
-    losers: NDArray[np.int32]
-    seed: int
+    index: PairIndex
+    blocks: Blocks
 
-    def __post_init__(self) -> None:
-        whole = self.begins[1:]
-        by_row = kernels.lay_out_by_row(self.begins, whole, self.row_of, self.weights, 2 * len(self.lower))
-        self.user_of, self.row_weights, self.row_begins, self.row_ends, _ = by_row
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.index.n_items
+
+    @property
+    def lower(self) -> NDArray[np.int32]:
+        """The lower item of every pair."""
+        return self.index.lower
+
+    @property
+    def higher(self) -> NDArray[np.int32]:
+        """The higher item of every pair."""
+        return self.index.higher
 
     @cached_property
-    def halves(self) -> HalfMoments:
-        """E from a random split of every user's comparisons, made when first asked for."""
-        return HalfMoments(self.begins, self.row_of, self.weights, 2 * len(self.lower), self.seed)
+    def counts(self) -> Floats:
+        """Total weight of every row, (W,)."""
+        return self.blocks.sum("counts")
 
     def product(self, directions: Floats) -> Floats:
-        """Multiply E by directions (W, c)."""
-        return self.halves.product(directions)
+        """Multiply E by directions (W, c); rows that one half never saw are zero."""
+        in_a, in_b, scale = self._halves
+        return self.blocks.sum("halves.product", directions * inverse(in_a)[:, None]) * (scale * inverse(in_b))[:, None]
 
     def columns(self, rows: NDArray[np.int64]) -> Floats:
-        """Give columns of (E + E^T) / 2, (W, n)."""
-        return self.halves.columns(rows)
+        """Give columns of (E + E^T) / 2, (W, n): the product with unit vectors, once with the halves swapped."""
+        units = np.zeros((self.index.n_rows, len(rows)))
+        units[rows, np.arange(len(rows))] = 1.0
+        in_a, in_b, scale = self._halves
+        swapped = self.blocks.sum("halves.swapped_product", units * inverse(in_b)[:, None])
+        return (self.product(units) + swapped * (scale * inverse(in_a))[:, None]) / 2.0
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of E, (W,)."""
-        return self.halves.diagonal()
+        """Give the diagonal of E: zero where no user has the same ordered pair in both halves."""
+        in_a, in_b, scale = self._halves
+        return scale * self.blocks.sum("halves.diagonal") * inverse(in_a) * inverse(in_b)
+
+    @cached_property
+    def _halves(self) -> tuple[Floats, Floats, float]:
+        """Row totals of half a and of half b, and the scale of E."""
+        in_a, in_b, (a, b, both) = self.blocks.sum("halves.totals")
+        return in_a, in_b, float(a * b / both)
 
     def cooccurrence(self, directions: Floats) -> Floats:
         """Multiply F by directions (W, c)."""
-        users = self._to_users(directions) * self._user_factors[:, None]
-        return self._to_rows(users) - self._self_terms[:, None] * directions
+        return self.blocks.sum("cooccurrence", directions) - self._self_terms[:, None] * directions
+
+    @cached_property
+    def _self_terms(self) -> Floats:
+        """The diagonal taken out of F, (W,)."""
+        return self.blocks.sum("self_terms")
 
     def guess_range(self, n_directions: int, *, rng: np.random.Generator) -> Floats:
         """Start from the few directions in which users differ most in their wins and losses per item.
 
         Item space has Q dimensions instead of W, so its leading directions are far less noisy than random ones.
         """
-        signed = kernels.signed_item_counts(self.begins, self.winners, self.losers, self.weights, self.n_items)
-        own = self._self_terms.reshape(-1, 2).sum(axis=1)
-        users = leading_user_directions(
-            (*signed, self.lower, self.higher, own), self._user_factors, self.n_items, n_directions, rng=rng
-        )
-        return self._to_rows(users * self._user_factors[:, None])
-
-    @cached_property
-    def counts(self) -> Floats:
-        """Total weight of every row, (W,)."""
-        if not self.weights.size:
-            return (self.row_ends - self.row_begins).astype(np.float64)
-        return self._to_rows(np.ones((len(self.begins) - 1, 1)))[:, 0]
-
-    @cached_property
-    def _user_factors(self) -> Floats:
-        """1 / (n_m - 1), with weights 1 / (n_m - self_m / n_m), (M,)."""
-        if not self.weights.size:
-            return inverse(np.diff(self.begins) - 1.0)
-        totals = np.add.reduceat(self.weights, self.begins[:-1])
-        own = np.add.reduceat(_self_products(self.weights), self.begins[:-1])
-        return inverse(totals - own / totals)
-
-    @cached_property
-    def _self_terms(self) -> Floats:
-        """The diagonal taken out of F, (W,)."""
-        own = _self_products(self.row_weights) if self.weights.size else self.row_weights
-        groups = (self.row_begins, self.row_ends, self.user_of, own)
-        return kernels.sum_gathered(*groups, self._user_factors[:, None])[:, 0]
-
-    def _to_users(self, rows: Floats) -> Floats:
-        """Sum values of rows (W, c) over each user's comparisons, (M, c)."""
-        return kernels.sum_gathered(self.begins[:-1], self.begins[1:], self.row_of, self.weights, rows)
-
-    def _to_rows(self, users: Floats) -> Floats:
-        """Sum values of users (M, c) over each row's comparisons, (W, c)."""
-        return kernels.sum_gathered(self.row_begins, self.row_ends, self.user_of, self.row_weights, users)
-
-
-def _self_products(weights: Floats) -> Floats:
-    """A comparison of weight w > 1 is w comparisons, each taken out once; below 1, its own square."""
-    return np.minimum(weights, weights**2)
+        links = link_items(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
+        leading = leading_item_directions(
+            lambda items: self.blocks.sum("item_product", items), self.blocks.sum("items_seen"), links, n_directions,
+            rng=rng,
+        )  # fmt: skip
+        return self.blocks.sum("rows_of_items", leading)

@@ -1,0 +1,102 @@
+"""Where a fit has got to, kept on disk, so that a fit that was stopped or killed goes on.
+
+Ours. What a fit knows is in one small file, written beside and renamed: what it is a fit of, the priors, the climb of
+the scores, and which version of the user weights goes with it.
+"""
+
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plurank.algorithms.crowd import Crowd
+from plurank.algorithms.quasi_newton import QuasiNewton
+from plurank.algorithms.refine_by_likelihood import Climb
+from plurank.algorithms.stored_crowd import StoredCrowd
+from plurank.algorithms.weight_files import WeightFiles
+from plurank.components.bradley_terry import ScoreSums
+from plurank.exceptions import DataError, ParameterError
+from plurank.inference.priors import Priors
+from plurank.writing import write_beside
+
+EVERY = 3  # passes
+NAME = "checkpoint.npz"
+
+
+class Saved(NamedTuple):
+    """What a checkpoint holds: whether comparisons count as ratings, priors, the climb, the version of the weights."""
+
+    rated: bool
+    priors: Priors
+    climb: Climb
+    version: int
+
+
+@dataclass
+class Checkpoint:
+    """The checkpoint of one fit. about: what it is a fit of, in JSON; another fit's checkpoint is refused."""
+
+    files: WeightFiles
+    about: dict[str, Any]
+    saved: Saved | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.files.folder / NAME
+
+    def go_on(self, crowd: Crowd) -> tuple[StoredCrowd, Climb]:
+        """Give the crowd its weights back, and where the climb had got to."""
+        assert isinstance(crowd, StoredCrowd)
+        assert self.saved is not None
+        return crowd.resume(self.saved.version), self.saved.climb
+
+    def keep(self, crowd: Crowd, rated: bool, priors: Priors, climb: Climb) -> None:
+        """Save every few passes."""
+        if len(climb.history) % EVERY:
+            return
+        assert isinstance(crowd, StoredCrowd)
+        version = crowd.accepted
+        assert version is not None
+        self.files.settle(version)
+        arrays: dict[str, Any] = {
+            "about": np.array(json.dumps(self.about)), "rated": rated, "version": version, "mean": priors.mean,
+            "priors": np.array([priors.concentration, priors.spread, priors.worth]), "scores": climb.scores,
+            "log_posterior": climb.here.log_posterior, "slope": climb.here.slope, "curvature": climb.here.curvature,
+            "history": np.array(climb.history), "still": climb.still, "length": climb.length,
+            **climb.memory.to_arrays(),
+        }  # fmt: skip
+        with write_beside(self.path) as beside, beside.open("wb") as file:
+            np.savez(file, **arrays)
+        self.files.keep(version)
+
+    def load(self) -> None:
+        """Read what was saved; refuse a file that is damaged or of another fit."""
+        try:
+            with np.load(self.path) as found:
+                arrays = dict(found)
+            self.saved = _restore(arrays)
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            raise DataError(f"{self.path} is no checkpoint, or is damaged. Remove it and fit again.") from None
+        about = json.loads(str(arrays["about"]))
+        other = sorted(name for name in {*about, *self.about} if about.get(name) != self.about.get(name))
+        if other:
+            raise ParameterError(
+                f"{self.path} is of another fit: {other[0]} was {about.get(other[0])!r}, now it is "
+                f"{self.about.get(other[0])!r}. Use the same settings and data, or another folder."
+            )
+
+
+def _restore(arrays: dict[str, Any]) -> Saved:
+    concentration, spread, worth = arrays["priors"].tolist()
+    here = ScoreSums(float(arrays["log_posterior"]), arrays["slope"], arrays["curvature"], np.empty((0, 0, 0)))
+    memory = QuasiNewton.from_arrays(arrays)
+    climb = Climb(
+        arrays["scores"], here, arrays["history"].tolist(), int(arrays["still"]), float(arrays["length"]), memory
+    )
+    return Saved(
+        bool(arrays["rated"]), Priors(arrays["mean"], concentration, spread, worth), climb, int(arrays["version"])
+    )

@@ -1,0 +1,201 @@
+"""A crowd on disk: comparisons in a store, weights in a folder of the fit, both cut into groups of users.
+
+Ours. A pass is one task for every group: it reads the group's comparisons and the weights accepted last, writes better
+weights beside them, and gives what its users say about the scores. Tasks depend on files alone, so that they can run
+anywhere, and again where a worker was lost.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.algorithms.crowd import Known
+from plurank.algorithms.weight_files import WeightFiles
+from plurank.components.bradley_terry import BradleyTerry, ScoreSums, cut_for_scores
+from plurank.data.blocks import Group, cut_users, number_groups, sum_blocks
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels
+from plurank.data.observations import Contradictions, observed_shares, share_out
+from plurank.data.splitting import sample_for_scores
+from plurank.data.store import Store
+from plurank.engine.local import Engine
+from plurank.inference.priors import keep_from_zero
+
+Floats = NDArray[np.float64]
+
+
+class Task(NamedTuple):
+    """What all groups need to know in a pass: where things are, and whose rankings to weigh how.
+
+    worth: what an item rated counts as, None where comparisons count in full. accepted: the version of the weights to
+    start from; where there is none, everybody starts from the same (K,).
+    """
+
+    store: Store
+    files: WeightFiles
+    worth: float | None
+    start: Floats
+    accepted: int | None
+    version: int
+    component: BradleyTerry
+    prior: Floats
+    n_rounds: int
+    last: bool = False
+
+
+@dataclass
+class StoredCrowd:
+    """A crowd on disk: what everybody starts from, and which version of the weights was accepted and tried last."""
+
+    store: Store
+    n_rankings: int
+    engine: Engine
+    files: WeightFiles
+    worth: float | None = None
+    start: Floats = field(default_factory=lambda: np.empty(0))
+    accepted: int | None = None
+    tried: int | None = None
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are."""
+        return self.store.n_users
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.store.n_items
+
+    @property
+    def items(self) -> Labels:
+        """The items' labels."""
+        return self.store.items
+
+    @property
+    def users(self) -> Labels:
+        """The users' labels."""
+        return self.store.users
+
+    @cached_property
+    def total_weight(self) -> float:
+        """How many comparisons they count as."""
+        return self._sum_weights(self.worth)
+
+    def _sum_weights(self, worth: float | None) -> float:
+        return float(self.engine.reduce(weight_of, (self.store, worth), self._plain_groups, np.add))
+
+    @cached_property
+    def _plain_groups(self) -> list[Group]:
+        return number_groups(cut_users(self.store.offsets, 0), 0)
+
+    def look_rated(self) -> bool:
+        """Tell whether comparisons are, or seem to be, made from ratings."""
+        if self.store.rated is not None:
+            return self.store.rated
+        found = self.engine.reduce(contradictions_of, self.store, self._plain_groups, Contradictions.merge)
+        return found.look_rated
+
+    def count_as_observed(self, worth: float) -> "StoredCrowd":
+        """Let comparisons made from ratings count as what was observed."""
+        return StoredCrowd(self.store, self.n_rankings, self.engine, self.files, worth)
+
+    def sample(self, n_rankings: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
+        """Draw users whose comparisons are enough to tell good scores from bad ones."""
+        share = self._sum_weights(1.0) / self.total_weight if rated else None
+        drawn = sample_for_scores(self.store, n_rankings, rng, share)
+        return drawn if self.worth is None else share_out(drawn, observed_shares(drawn, self.worth))
+
+    def begin(self, weights: Floats) -> "StoredCrowd":
+        """Give the same crowd where everybody starts from the same weights (K,)."""
+        return replace(self, start=weights, accepted=None, tried=None)
+
+    def resume(self, version: int) -> "StoredCrowd":
+        """Give the same crowd with weights that an earlier fit accepted."""
+        self.files.latest = max(self.files.latest, version)
+        self.files.kept = version
+        return replace(self, accepted=version, tried=version)
+
+    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
+        """Try better weights for everybody; give what they say about the scores."""
+        return self._pass(component, prior, n_rounds)
+
+    def _pass(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, last: bool = False) -> ScoreSums:
+        if self.tried is not None and self.tried != self.accepted:
+            self.files.forget(self.tried)
+        self.tried = self.files.new_version()
+        how = (self.start, self.accepted, self.tried, component, prior, n_rounds, last)
+        task = Task(self.store, self.files, self.worth, *how)
+        return self.engine.reduce(weigh_group, task, self._groups, ScoreSums.merge)
+
+    @cached_property
+    def _groups(self) -> list[Group]:
+        edges = cut_for_scores(self.store.offsets, self.n_items, self.n_rankings)
+        return number_groups(edges, 16 * self.n_items * self.n_rankings)
+
+    def accept(self) -> None:
+        """Keep the weights tried last."""
+        before, self.accepted = self.accepted, self.tried
+        if before is not None:
+            self.files.forget(before)
+
+    def mean_weights(self) -> Floats:
+        """Give the mean of everybody's weights, kept away from zero, (K,)."""
+        total = self.engine.reduce(weights_of, (self.files, self.accepted), self._groups, np.add)
+        return keep_from_zero(total / self.n_users)
+
+    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
+        """Weigh everybody a last time."""
+        sums = self._pass(component, prior, n_rounds, last=True)
+        version = self.files.latest
+        means, evidence = (
+            np.concatenate([self.files.read(name, group.number, version) for group in self._groups])
+            for name in ("means", "evidence")
+        )
+        return Known(means, evidence, sums.information)
+
+
+def weigh_group(task: Task, group: Group) -> ScoreSums:
+    """Weigh the users of a group, and leave their weights in the files of the fit."""
+    users = task.store.block(*group.users, labelled=False)
+    if task.worth is not None:
+        users = share_out(users, _shares_of(task, group, users))
+    if task.accepted is None:
+        start = np.tile(task.start, (users.n_users, 1))
+    else:
+        start = task.files.read("weights", group.number, task.accepted)
+    found = task.component.weigh(users, start, task.prior, task.n_rounds, informed=task.last, edges=group.blocks)
+    kept = {"means": found.means, "evidence": found.evidence} if task.last else {"weights": found.weights}
+    for name, array in kept.items():
+        task.files.write(name, group.number, task.version, array)
+    return found.sums
+
+
+def _shares_of(task: Task, group: Group, users: Comparisons) -> Floats:
+    """What comparisons of each user count as, counted once and kept."""
+    kept = task.files.find("shares", group.number)
+    if kept is None:
+        kept = observed_shares(users, task.worth or 1.0)
+        task.files.write("shares", group.number, 0, kept)
+    return kept
+
+
+def weight_of(where: tuple[Store, float | None], group: Group) -> Floats:
+    """How many comparisons those of a group count as."""
+    store, worth = where
+    users = store.block(*group.users, labelled=False)
+    totals = users.weights_of_users()
+    return sum_blocks(totals if worth is None else observed_shares(users, worth) * totals, group.blocks)
+
+
+def contradictions_of(store: Store, group: Group) -> Contradictions:
+    """How often people of a group contradict themselves."""
+    return Contradictions.of(store.block(*group.users, labelled=False))
+
+
+def weights_of(where: tuple[WeightFiles, int], group: Group) -> Floats:
+    """Sum the weights of a group's users, (K,)."""
+    files, version = where
+    return sum_blocks(files.read("weights", group.number, version), group.blocks)

@@ -1,0 +1,81 @@
+"""User weights between the passes of a fit: one file for every group of users and version, in a folder of the fit."""
+
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.exceptions import DataError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class WeightFiles:
+    """Arrays by name, group and version. A file is written beside and renamed, so that it is whole or absent.
+
+    ``kept`` is a version that must stay, because a checkpoint goes on from it.
+    """
+
+    folder: Path
+    latest: int = 0
+    kept: int | None = None
+
+    def new_version(self) -> int:
+        """Give a number that no version has had."""
+        self.latest += 1
+        return self.latest
+
+    def write(self, name: str, group: int, version: int, array: Floats) -> None:
+        """Write one array; the system may keep it in memory until ``settle``."""
+        target = self._path(name, group, version)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target.with_name(f"{target.name}.{os.getpid()}.part")
+        with beside.open("wb") as file:
+            np.save(file, array)
+        os.replace(beside, target)
+
+    def read(self, name: str, group: int, version: int) -> Floats:
+        """Read one array."""
+        path = self._path(name, group, version)
+        try:
+            array: Floats = np.load(path)
+        except (OSError, ValueError, EOFError) as error:
+            reason = str(error).split("\n", 1)[0]
+            raise DataError(f"{path} is missing or damaged ({reason}); the fit cannot go on. Fit again.") from None
+        return array
+
+    def find(self, name: str, group: int) -> Floats | None:
+        """Read an array that never changes, None where there is none yet."""
+        return self.read(name, group, 0) if self._path(name, group, 0).exists() else None
+
+    def _path(self, name: str, group: int, version: int) -> Path:
+        return self.folder / f"{version:06}" / f"{name}-{group:05}.npy"
+
+    def forget(self, version: int) -> None:
+        """Remove a version, unless a checkpoint needs it."""
+        if version != self.kept:
+            shutil.rmtree(self.folder / f"{version:06}", ignore_errors=True)
+
+    def settle(self, version: int) -> None:
+        """Make sure that a version is on disk."""
+        for file in (self.folder / f"{version:06}").iterdir():
+            with file.open("rb") as opened:
+                os.fsync(opened.fileno())
+
+    def keep(self, version: int) -> None:
+        """Keep a version instead of the one kept before."""
+        before, self.kept = self.kept, version
+        if before is not None and before != version:
+            self.forget(before)
+
+    def clear(self) -> None:
+        """Remove all versions, and the folder if nothing else is in it."""
+        for version in self.folder.glob("[0-9]" * 6):
+            shutil.rmtree(version, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.rmdir()

@@ -1,0 +1,91 @@
+"""``plurank ingest``: files of any size in, a store on disk out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import plurank
+from plurank.cli import options
+from plurank.cli.errors import INTERRUPTED
+from plurank.cli.interrupts import was_interrupted
+from plurank.cli.output import emit_json, err, label, out, progress
+from plurank.wording import count
+
+if TYPE_CHECKING:
+    from plurank import Store
+
+
+def ingest(
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Comparisons: files, globs or folders.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="Where to make the store, a folder.")],
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="About the most memory to use.")] = "2GB",
+    ties: options.Ties = "half",
+    column: options.Column = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a store that is there already.")] = False,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Turn files of any size into a store on disk.
+
+    A store holds the comparisons of all inputs, sorted by user and checked, in files that need not fit into
+    memory. Inputs are .csv, .tsv, .parquet or .jsonl, plain or .gz; of a folder, all such files in it.
+
+    Stop it at any time: the same command goes on where it was, from what is kept in STORE.part.
+
+    \b
+    Examples:
+      plurank ingest votes.parquet -o votes.store
+      plurank ingest 2023.csv.gz 2024.csv.gz -o votes.store --memory 8GB
+      plurank ingest 'logs/*.parquet' -o votes.store --column user=judge
+
+    Inputs have columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
+    for these.
+    """
+    columns = options.parse_columns(column)
+    try:
+        with progress("reading", announce=True) as on_progress:
+            store = plurank.ingest(
+                inputs, output, columns=columns, ties=ties, memory=memory, overwrite=overwrite, on_progress=on_progress
+            )
+    except BaseException as error:
+        if not was_interrupted(error):
+            raise
+        _say_how_to_go_on(output)
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        emit_json({"output": str(output), **describe_store(store)})
+    else:
+        _print(store, output)
+
+
+def describe_store(store: "Store") -> dict[str, Any]:
+    """Give what a store says of itself."""
+    least, median, most = store.per_user
+    return {
+        "n_users": store.n_users,
+        "n_items": store.n_items,
+        "n_comparisons": len(store),
+        "min_per_user": least,
+        "median_per_user": median,
+        "max_per_user": most,
+        "is_weighted": store.is_weighted,
+        "total_weight": store.total_weight,
+        "n_shards": store.n_shards,
+        "n_bytes": store.n_bytes,
+    }
+
+
+def _say_how_to_go_on(output: Path) -> None:
+    kept = f"{output}.part keeps what was done; run the same command again to go on."
+    err().print(f"\nStopped; {label(kept)}", soft_wrap=True)
+
+
+def _print(store: "Store", output: Path) -> None:
+    console = out()
+    people, things = count(store.n_users, "user"), count(store.n_items, "item")
+    console.print(
+        f"Wrote {label(output)}: {count(len(store), 'comparison')} of {people} and {things}, "
+        f"in {count(store.n_shards, 'shard')}.",
+        soft_wrap=True,
+    )
+    console.print(f"See it with: plurank show {label(output)}", soft_wrap=True)

@@ -1,0 +1,51 @@
+"""``plurank transform``: how much each person follows each ranking of a model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import plurank
+from plurank.cli import options
+from plurank.cli.errors import about
+from plurank.cli.files import check_output, written
+from plurank.cli.inputs import open_source
+from plurank.cli.output import emit_json, label, out, progress
+from plurank.exceptions import ParameterError
+from plurank.wording import count
+
+
+def transform(
+    model: options.ModelFile,
+    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons of any people: a file or a store.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .parquet.")],
+    engine: options.EngineOption = "local",
+    scheduler: options.Scheduler = None,
+    ties: options.Ties = "half",
+    column: options.Column = None,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Weigh the rankings of a model for other people.
+
+    Writes a table with the columns user, ranking 1, ranking 2, ...: how much each person in INPUT follows each
+    ranking. Nothing is fitted again, and of a store only a part is in memory at any time.
+
+    \b
+    Examples:
+      plurank transform model.plurank new.csv -o weights.parquet
+      plurank transform model.plurank votes.store -o weights.parquet
+
+    INPUT has columns as for `plurank fit`, or is a store made by `plurank ingest`.
+    """
+    if output.suffix.lower() not in (".parquet", ".pq"):
+        raise ParameterError(f"{output.name}: expected a name ending in .parquet.")
+    target = check_output(output, data, model)
+    fitted = plurank.load(model)
+    source = open_source(data, column, ties)
+    with progress("weighing rankings"), about(data):
+        fitted.write_weights(source, target, engine=engine, scheduler=scheduler)
+    written.append(target)
+    if as_json:
+        emit_json({"output": str(output), "n_users": source.n_users, "n_rankings": len(fitted.rankings_)})
+    else:
+        out().print(f"Wrote the weights of {count(source.n_users, 'user')} to {label(output)}.", soft_wrap=True)

@@ -1,0 +1,158 @@
+"""Files of any size read in batches of rows, each a frame as :func:`plurank.data.readers.read_table` gives it.
+
+Text is cut where a record ends, so that a batch is the header and some whole records; Parquet is cut by row numbers.
+Where batches begin depends on the file and the budget alone.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import polars as pl
+
+from plurank.data.columns import Given, may_matter
+from plurank.data.ingest_memory import Budget
+from plurank.data.readers import find_separator, kind_of, open_bytes, parse_csv, reading
+from plurank.exceptions import DataError
+from plurank.writing import write_beside
+
+PROBE_ROWS = 10_000  # looked at first, to see how wide the rows of a Parquet file are
+MOST_GROWTH = 16  # a record may be this many times longer than the text usually read at once
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a batch begins: a byte of text or a row of Parquet, and how many rows of the file come before."""
+
+    position: int = 0
+    n_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file, where they begin, where the next batch does, and the share of the file read by then."""
+
+    frame: pl.DataFrame
+    begin: Place
+    end: Place
+    done: float
+
+
+def read_batches(file: Path, given: Given, budget: Budget, scratch: Path, begin: Place) -> Iterator[Batch]:
+    """Read a file from some place on; ``scratch`` is a folder for what must be unzipped first."""
+    kind = kind_of(file)
+    with reading(file, kind):
+        if kind == "Parquet":
+            yield from _read_parquet(_unzip(file, scratch), given, budget, begin)
+        elif kind == "JSON lines":
+            yield from _read_json_lines(file, budget, begin)
+        else:
+            separator = find_separator(file)
+            yield from _read_text(file, budget, begin, lambda text: parse_csv(text, file, separator), is_csv=True)
+
+
+def _unzip(file: Path, scratch: Path) -> Path:
+    """Give a Parquet file that can be read from anywhere; what was unzipped of the file before is replaced."""
+    if file.suffix.lower() != ".gz":
+        return file
+    target = scratch / "unzipped.parquet"
+    with write_beside(target) as beside, beside.open("wb") as plain, open_bytes(file) as zipped:
+        shutil.copyfileobj(zipped, plain, 2**20)
+    return target
+
+
+def _read_parquet(file: Path, given: Given, budget: Budget, begin: Place) -> Iterator[Batch]:
+    scan = pl.scan_parquet(file, glob=False)
+    names = scan.collect_schema().names()
+    # columns that nobody asks for are named in messages and never read
+    wanted = scan.select([pl.col(name) if may_matter(name, given) else pl.lit(None).alias(name) for name in names])
+    n_rows = scan.select(pl.len()).collect().item()
+    probe = wanted.head(PROBE_ROWS).collect()
+    size = budget.rows_of_batch(probe.estimated_size() / max(len(probe), 1))
+    for at in range(begin.position, max(n_rows, 1), size):
+        frame = wanted.slice(at, size).collect()
+        end = at + len(frame)
+        yield Batch(frame, Place(at, at), Place(end, end), end / max(n_rows, 1))
+
+
+def _read_json_lines(file: Path, budget: Budget, begin: Place) -> Iterator[Batch]:
+    """Read records that may lack some fields: columns and their types are those of the whole file."""
+    schema = pl.DataFrame()
+
+    def parse(text: bytes) -> pl.DataFrame:
+        return pl.concat([schema, pl.read_ndjson(text, infer_schema_length=None)], how="diagonal_relaxed")
+
+    for batch in _read_text(file, budget, Place(), parse):
+        schema = batch.frame.clear()
+    yield from _read_text(file, budget, begin, parse)
+
+
+def _read_text(
+    file: Path, budget: Budget, begin: Place, parse: Callable[[bytes], pl.DataFrame], *, is_csv: bool = False
+) -> Iterator[Batch]:
+    """Read whole records, as many as the budget allows; in CSV each batch is parsed with the header before it."""
+    size = file.stat().st_size
+    with open_bytes(file) as stream:
+        header = _read_header(stream, budget) if is_csv else b""
+        place = begin if begin.position else Place(len(header))
+        stream.seek(place.position)
+        for text in _cut_records(stream, budget, place, is_csv=is_csv):
+            is_blank = place.n_rows > 0 and not text.strip()  # which JSON must not be, but an empty file is told so
+            frame = pl.DataFrame() if is_blank else parse(header + text)
+            end = Place(place.position + len(text), place.n_rows + len(frame))
+            yield Batch(frame, place, end, _share_read(stream, size))
+            place = end
+
+
+def _read_header(stream: BinaryIO, budget: Budget) -> bytes:
+    """Read the first record, with the blank lines before it."""
+    header = line = stream.readline(budget.text_bytes)
+    while line and (not header.strip(b"\r\n") or header.count(b'"') % 2):
+        line = stream.readline(budget.text_bytes)
+        header += line
+        _refuse_longer(stream, header, budget, Place())
+    return header
+
+
+def _cut_records(stream: BinaryIO, budget: Budget, place: Place, *, is_csv: bool) -> Iterator[bytes]:
+    """Cut the rest of a stream into pieces of whole records; there is always one, if need be without any."""
+    rest, wanted, n_pieces = b"", budget.text_bytes, 0
+    while True:
+        text = rest + stream.read(wanted - len(rest))
+        is_last = len(text) < wanted
+        end = len(text) if is_last else _end_of_records(text, is_csv=is_csv)
+        if end or (is_last and not n_pieces):
+            yield text[:end]
+            n_pieces += 1
+        else:
+            _refuse_longer(stream, text, budget, place)
+        if is_last:
+            return
+        rest = text[end:]
+        wanted = budget.text_bytes if end else 2 * wanted
+
+
+def _end_of_records(text: bytes, *, is_csv: bool) -> int:
+    """Give where the last record that is whole ends: after the last newline, in CSV the last outside quotes."""
+    end = text.rfind(b"\n") + 1
+    is_quoted = is_csv and text.count(b'"', 0, end) % 2 == 1
+    while is_quoted and end:
+        before = text.rfind(b"\n", 0, end - 1) + 1
+        is_quoted = text.count(b'"', before, end) % 2 == 0
+        end = before
+    return end
+
+
+def _refuse_longer(stream: BinaryIO, text: bytes, budget: Budget, place: Place) -> None:
+    if len(text) > MOST_GROWTH * budget.text_bytes:
+        raise DataError(
+            f"{Path(stream.name).name}: a row after row {place.n_rows} does not end within {len(text):,} bytes. "
+            'Is a quote (") left open? If not, give more memory.'
+        )
+
+
+def _share_read(stream: Any, size: int) -> float:
+    # of a zipped file, what was read of the file itself
+    return min(1.0, getattr(stream, "fileobj", stream).tell() / size)

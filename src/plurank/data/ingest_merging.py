@@ -1,0 +1,157 @@
+"""The second half of an ingest: sorted runs are merged into the shards of a store."""
+
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plurank.data.encoding import Codes
+from plurank.data.ingest_cuts import Counts, Cuts, cut_users
+from plurank.data.ingest_ids import settle_type
+from plurank.data.ingest_memory import PROGRAM, USER_ROW, Budget
+from plurank.data.ingest_runs import NEW_ITEMS, RECORD, RUNS, Run, rewrite_as_text, run_folder
+from plurank.data.shards import (
+    Shard,
+    clear_folder,
+    map_part,
+    merge_parts,
+    read_labels,
+    write_labels,
+    write_shard,
+)
+from plurank.data.store import FORMAT, ITEMS, MANIFEST, SHARDS, VERSION, seal
+from plurank.exceptions import ParameterError
+from plurank.progress import Progress
+from plurank.writing import write_beside, write_json
+
+TEXT_RUNS, CUTS, RECORDS = "text-runs", "cuts.npy", "records"
+
+
+def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_progress: Progress) -> None:
+    """Merge runs into a store, going on after the shards that are there."""
+    folders = _sort_alike(runs, part)
+    ranks, items = _sort_items(runs, part)
+    positions = _find_positions(runs, folders, part / CUTS, budget)
+    (part / RECORDS).mkdir(exist_ok=True)
+    records = []
+    for number in range(len(positions) - 1):
+        record = part / RECORDS / f"{number:06d}.json"
+        if not record.exists():
+            shard = _merge(runs, folders, positions[number], positions[number + 1], ranks)
+            write_json(record, _write_shard(store / SHARDS / record.stem, shard))
+        records.append(json.loads(record.read_bytes()))
+        on_progress("sorting users", (number + 1) / (len(positions) - 1))
+    _write_manifest(store, records, items)
+
+
+def _sort_alike(runs: list[Run], part: Path) -> list[Path]:
+    """Give the folders of all runs, their users sorted as text where that is what ids are, else as whole numbers."""
+    folders = [run_folder(part / RUNS, run.number) for run in runs]
+    if settle_type("user", {run.user_kind: "" for run in runs}) == pl.String:
+        for run in runs:
+            if run.user_kind == "plain":
+                again = run_folder(part / TEXT_RUNS, run.number)
+                if not (again / RECORD).exists():
+                    rewrite_as_text(run, folders[run.number], again)
+                folders[run.number] = again
+    return folders
+
+
+def _sort_items(runs: list[Run], part: Path) -> tuple[Codes, pl.Series]:
+    """Give the place of each item of the runs among all items, and all items in order."""
+    items = pl.concat([read_labels(run_folder(part / RUNS, run.number) / NEW_ITEMS) for run in runs])
+    items = items.cast(settle_type("item", {run.item_kind: "" for run in runs}))
+    order = items.arg_sort().to_numpy()
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks, items.gather(order)
+
+
+def _find_positions(runs: list[Run], folders: list[Path], file: Path, budget: Budget) -> Counts:
+    """Give which users of each run go to which shard: from row s to row s + 1 of (n_shards + 1, n_runs)."""
+    if not file.exists():
+        total = sum(run.n_comparisons for run in runs)
+        width = sum(run.label_bytes for run in runs) / total
+        cuts = cut_users(folders, total, budget.rows_of_shard(width))
+        _refuse_giants(cuts, budget)
+        ends = [run.n_users for run in runs]
+        with write_beside(file) as beside, beside.open("wb") as content:
+            np.save(content, np.vstack([np.zeros(len(runs), np.int64), cuts.positions, ends]))
+    positions: Counts = np.load(file, allow_pickle=False)
+    return positions
+
+
+def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
+    """Refuse users with more comparisons than can be merged at once; only shards of a single user are that large."""
+    n = int(cuts.sizes.max())
+    if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
+        needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
+        raise ParameterError(
+            f"user {cuts.largest!r} has {n:,} comparisons, more than the memory given has room for. "
+            f"Give {needed:,}GB of memory, and run again to go on."
+        )
+
+
+def _merge(runs: list[Run], folders: list[Path], begins: Counts, ends: Counts, ranks: Codes) -> Shard:
+    """Merge the users from one position of each run to another, and number items by their places."""
+    parts = [
+        map_part(folder, int(begin), int(end), is_weighted=run.is_weighted)
+        for run, folder, begin, end in zip(runs, folders, begins, ends, strict=True)
+        if begin < end
+    ]
+    merged = merge_parts(parts)
+    weights = merged.weights
+    if weights is None and any(run.is_weighted for run in runs):
+        weights = np.ones(len(merged.winners))
+    return replace(merged, winners=ranks[merged.winners], losers=ranks[merged.losers], weights=weights)
+
+
+def _write_shard(folder: Path, shard: Shard) -> dict[str, Any]:
+    """Write a shard; gives its record, with how many users made how many comparisons."""
+    clear_folder(folder)
+    files = write_shard(folder, shard)
+    per_user, n_users = np.unique(np.diff(shard.offsets), return_counts=True)
+    return {
+        "name": folder.name,
+        "n_users": len(shard.users),
+        "n_comparisons": len(shard.winners),
+        "total_weight": float(len(shard.winners) if shard.weights is None else shard.weights.sum()),
+        "is_weighted": shard.weights is not None,
+        "files": files,
+        "per_user": list(zip(per_user.tolist(), n_users.tolist(), strict=True)),
+    }
+
+
+def _write_manifest(store: Path, records: list[dict[str, Any]], items: pl.Series) -> None:
+    """Write what makes shards a store."""
+    per_user: Counter[int] = Counter()
+    for record in records:
+        per_user.update(dict(record["per_user"]))
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "n_users": per_user.total(),
+        "n_items": len(items),
+        "n_comparisons": sum(record["n_comparisons"] for record in records),
+        "total_weight": math.fsum(record["total_weight"] for record in records),
+        "is_weighted": records[0]["is_weighted"],
+        "least_per_user": min(per_user),
+        "median_per_user": _median(per_user),
+        "most_per_user": max(per_user),
+        "items": write_labels(store / ITEMS, items),
+        "shards": [{key: record[key] for key in ("name", "n_users", "n_comparisons", "files")} for record in records],
+    }
+    write_json(store / MANIFEST, {**manifest, "checksum": seal(manifest)})
+
+
+def _median(counts: Counter[int]) -> float:
+    """Give the median of values that occur so many times."""
+    values = np.array(sorted(counts))
+    ends = np.cumsum([counts[value] for value in values])
+    middle = [(ends[-1] - 1) // 2, ends[-1] // 2]
+    return float(values[np.searchsorted(ends, middle, "right")].mean())

@@ -1,0 +1,53 @@
+"""Work runs in this process, one part after the other; the kernels use all its threads."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+from plurank.data.blocks import sum_tree
+
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Runs a task for every unit of the data.
+
+    ``task(shared, unit)`` may run anywhere and more than once: it depends on its arguments and on files alone. What is
+    shared travels once, and what comes back is added up as a tree, so that the answer does not depend on the engine.
+    """
+
+    def reduce(
+        self,
+        task: Callable[[Any, Unit], Result],
+        shared: Any,
+        units: Sequence[Unit],
+        merge: Callable[[Result, Result], Result],
+    ) -> Result:
+        """Add up what the task gives for every unit."""
+
+    def map(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> Iterator[Result]:
+        """Give what the task gives for every unit, in their order."""
+
+    def close(self) -> None:
+        """Let go of what was started for the work."""
+
+
+class LocalEngine:
+    """Runs everything here."""
+
+    def reduce(
+        self,
+        task: Callable[[Any, Unit], Result],
+        shared: Any,
+        units: Sequence[Unit],
+        merge: Callable[[Result, Result], Result],
+    ) -> Result:
+        """Add up what the task gives for every unit."""
+        return sum_tree(self.map(task, shared, units), merge)
+
+    def map(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> Iterator[Result]:
+        """Give what the task gives for every unit, in their order."""
+        return (task(shared, unit) for unit in units)
+
+    def close(self) -> None:
+        """Nothing was started."""

@@ -1,0 +1,127 @@
+"""The crowd behind the data that a model is fitted to: comparisons in memory, or a store and an engine."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from plurank.algorithms.checkpoint import NAME, Checkpoint
+from plurank.algorithms.crowd import Crowd, InMemory
+from plurank.algorithms.stored_crowd import StoredCrowd
+from plurank.algorithms.weight_files import WeightFiles
+from plurank.data.blocks import Group, cut_users, number_groups
+from plurank.data.checks import check_choice
+from plurank.data.comparisons import Comparisons
+from plurank.data.store import Store
+from plurank.engine.local import Engine, LocalEngine
+from plurank.exceptions import DataError, EngineError, ParameterError
+from plurank.models.base import as_comparisons
+
+EngineName = Literal["local", "dask"]
+Result = TypeVar("Result")
+
+
+@contextmanager
+def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
+    """Give the engine that a fit of these data runs on."""
+    check_choice("engine", engine, ("local", "dask"))
+    if engine == "local":
+        if scheduler is not None:
+            raise ParameterError(f"scheduler={scheduler!r} needs engine='dask'.")
+        yield LocalEngine()
+        return
+    if not isinstance(X, Store):
+        raise ParameterError(
+            f"engine='dask' needs a store, got {type(X).__name__}. Make one with plurank.ingest or `plurank ingest`, "
+            "and open it with plurank.open_store."
+        )
+    try:
+        from plurank.engine.cluster import DaskEngine
+    except ImportError:
+        raise EngineError("engine='dask' needs Dask: pip install 'plurank[dask]'.") from None
+    cluster = DaskEngine(scheduler)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@contextmanager
+def open_crowd(
+    X: Any, n_rankings: int, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
+) -> Iterator[tuple[Crowd, Checkpoint | None]]:
+    """Give the crowd, and where its fit keeps checkpoints; files of the fit are removed in the end.
+
+    A fit that was stopped leaves them where ``checkpoint`` names the folder. ``resume`` goes on from them if there are
+    any.
+    """
+    if not isinstance(X, Store):
+        if checkpoint is not None or resume:
+            raise ParameterError("checkpoints need a store: make one with plurank.ingest or `plurank ingest`.")
+        yield InMemory(as_comparisons(X)), None
+        return
+    folder = _folder_of(X, checkpoint, resume)
+    files = WeightFiles(folder)
+    kept = None if checkpoint is None else Checkpoint(files, {**about, "store": X.fingerprint})
+    try:
+        if kept is not None and kept.path.exists():
+            kept.load()
+        else:
+            files.clear()
+        yield StoredCrowd(X, n_rankings, engine, files), kept
+    except BaseException:
+        if checkpoint is None:
+            files.clear()
+        raise
+    if kept is not None:
+        kept.path.unlink(missing_ok=True)
+    files.clear()
+
+
+def _folder_of(store: Store, checkpoint: str | PathLike[str] | None, resume: bool) -> Path:
+    """Make the folder of the fit; workers of a cluster must reach it, so it lies beside the store."""
+    if checkpoint is None:
+        if resume:
+            raise ParameterError("resume=True needs checkpoint=, the folder of the fit that was stopped.")
+        try:
+            return Path(tempfile.mkdtemp(prefix=f".{store.path.name}.fit-", dir=store.path.parent))
+        except OSError as error:
+            raise DataError(
+                f"cannot write beside {store.path} ({error.strerror}). Name a folder for the fit with checkpoint=."
+            ) from None
+    folder = Path(checkpoint)
+    if (folder / NAME).exists() and not resume:
+        raise ParameterError(
+            f"{folder} holds a fit that was stopped. Go on with resume=True (--resume), or remove the folder."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder.resolve()
+
+
+def map_users(
+    source: Comparisons | Store,
+    task: Callable[[Any, int, Comparisons], Result],
+    shared: Any,
+    engine: Engine,
+    *,
+    labelled: bool = False,
+) -> Iterator[Result]:
+    """Run ``task(shared, number, users)`` for all users: at once where they are in memory, group by group in a store.
+
+    Without ``labelled`` the users of a store are without their names, which the task does not need.
+    """
+    if not isinstance(source, Store):
+        yield task(shared, 0, source)
+        return
+    groups = number_groups(cut_users(source.offsets, 0), 0)
+    yield from engine.map(partial(_run_on_group, task, labelled), (source, shared), groups)
+
+
+def _run_on_group(
+    task: Callable[[Any, int, Comparisons], Result], labelled: bool, given: tuple[Store, Any], group: Group
+) -> Result:
+    store, shared = given
+    return task(shared, group.number, store.block(*group.users, labelled=labelled))

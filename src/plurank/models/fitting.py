@@ -1,0 +1,148 @@
+"""How a MixedRanking is fitted: choose priors, find a start, refine, and keep what was found."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.algorithms.checkpoint import Checkpoint
+from plurank.algorithms.choose_priors import choose_priors
+from plurank.algorithms.crowd import Crowd, InMemory
+from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
+from plurank.algorithms.start_rankings import Start, start_rankings
+from plurank.components.bradley_terry import BradleyTerry
+from plurank.components.mallows import Mallows
+from plurank.components.ordered import OrderedComponent, places_of
+from plurank.components.strict import Strict
+from plurank.evaluation.alignment import align
+from plurank.inference.priors import Priors
+from plurank.progress import Progress
+from plurank.rng import as_generator, spawn
+from plurank.statistics.pair_counts import PairCounts
+
+if TYPE_CHECKING:
+    from plurank.models.mixed_ranking import MixedRanking
+
+Floats = NDArray[np.float64]
+WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
+FIRST_FLIP, FIRST_DISPERSION = 0.05, 0.9
+
+
+def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_progress: Progress) -> None:
+    """Fit rankings to a crowd; where a checkpoint was kept, go on from it."""
+    children = spawn(as_generator(model.random_state), 2 + model.ensemble)
+    if kept is not None and kept.saved is not None:
+        model.rated_, priors = kept.saved.rated, kept.saved.priors
+    else:
+        model.rated_ = crowd.look_rated() if model.rated is None else model.rated
+        priors = _choose_priors(model, crowd, children[0], on_progress)
+    model.worth_ = priors.worth
+    crowd = crowd.count_as_observed(model.worth_) if model.rated_ else crowd
+    fitted, crowd, priors = _fit_scores(model, crowd, priors, model.start, children[1], on_progress, kept)
+    model.items_, model.users_ = crowd.items, crowd.users
+    if model.component == "bradley-terry":
+        _keep_scores(model, crowd, fitted, priors)
+    else:
+        assert isinstance(crowd, InMemory)
+        _keep_orders(model, crowd, _refine_orders(model, crowd, fitted, priors, on_progress), priors)
+    _add_members(model, crowd, priors, children[3:], on_progress)
+
+
+def _choose_priors(model: "MixedRanking", crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Priors:
+    given = {name: getattr(model, name) for name in ("concentration", "spread")}
+    free = tuple(name for name, value in given.items() if value is None)
+    known = {name: float(value) for name, value in given.items() if value is not None}
+    priors = Priors.vague(model.n_rankings, **known)
+    return choose_priors(crowd, priors, model.mixing, free, rated=model.rated_, rng=rng, on_progress=on_progress)
+
+
+def _fit_scores(
+    model: "MixedRanking",
+    crowd: Crowd,
+    priors: Priors,
+    start: Start,
+    rng: np.random.Generator,
+    on_progress: Progress,
+    kept: Checkpoint | None = None,
+) -> tuple[Refinement[BradleyTerry], Crowd, Priors]:
+    """Start and refine; the prior's mean is that of the start's weights."""
+    if kept is not None and kept.saved is not None:
+        crowd, climb = kept.go_on(crowd)
+        component = BradleyTerry(climb.scores, model.mixing)
+    else:
+        begun = start_rankings(crowd, model.n_rankings, model.mixing, start, priors, rng=rng, on_progress=on_progress)
+        priors = replace(priors, mean=begun.mean_weights)
+        # the start knows some users only
+        crowd, climb, component = crowd.begin(priors.mean), None, begun.component
+    fitted = refine_scores(
+        crowd, component, priors.counts, priors.scores,
+        max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
+        resumed=climb, on_pass=None if kept is None else partial(kept.keep, crowd, model.rated_, priors),
+    )  # fmt: skip
+    return fitted, crowd, priors
+
+
+def _keep_scores(model: "MixedRanking", crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
+    _keep(model, crowd, fitted, priors)
+    model.scores_ = fitted.component.scores
+    known = crowd.finish(fitted.component, model.prior_counts(), WEIGHING_ROUNDS)
+    _keep_weights(model, known.means, known.evidence)
+    model.score_errors_, model.score_correlations_ = priors.scores.errors(known.information)
+
+
+def _refine_orders(
+    model: "MixedRanking", crowd: InMemory, fitted: Refinement[BradleyTerry], priors: Priors, on_progress: Progress
+) -> Refinement[OrderedComponent]:
+    """Turn scores into orders and refine these."""
+    rankings = fitted.component.rankings
+    orders: OrderedComponent = (
+        Strict(rankings, FIRST_FLIP)
+        if model.component == "strict"
+        else Mallows(rankings, np.full(len(rankings), FIRST_DISPERSION))
+    )
+    return refine_orders(crowd, orders, priors.counts, max_iter=model.max_iter, tol=model.tol, on_progress=on_progress)
+
+
+def _keep_orders(model: "MixedRanking", crowd: InMemory, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
+    _keep(model, crowd, fitted, priors)
+    component = fitted.component
+    if isinstance(component, Strict):
+        model.flip_probability_ = component.flip
+    elif isinstance(component, Mallows):
+        model.dispersion_ = component.dispersion
+    seen = component.weigh(crowd.comparisons, crowd.weights, model.prior_counts(), WEIGHING_ROUNDS)
+    _keep_weights(model, seen.means, seen.evidence)
+    model.scores_ = -places_of(model.rankings_).astype(np.float64)
+    model.score_errors_ = component.place_errors(PairCounts.of(crowd.comparisons), seen.weights, seen.evidence)
+    model.score_correlations_ = np.eye(len(model.rankings_))
+
+
+def _keep(model: "MixedRanking", crowd: Crowd, fitted: Refinement[Any], priors: Priors) -> None:
+    model.rankings_ = fitted.component.rankings
+    model.mean_weights_ = crowd.mean_weights()
+    model.concentration_, model.spread_ = priors.concentration, priors.spread
+    model.log_posterior_ = np.array(fitted.history)
+    model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
+
+
+def _keep_weights(model: "MixedRanking", weights: Floats, evidence: Floats) -> None:
+    model.user_weights_ = weights / weights.sum(axis=1, keepdims=True)
+    model.user_evidence_ = evidence
+
+
+def _add_members(
+    model: "MixedRanking", crowd: Crowd, priors: Priors, children: list[np.random.Generator], on_progress: Progress
+) -> None:
+    """Fit again from other starts, with rankings in the order of the first fit's."""
+    n_items, n_rankings = model.scores_.shape
+    model.member_scores_ = np.empty((len(children), n_items, n_rankings))
+    model.member_weights_ = np.empty((len(children), crowd.n_users, n_rankings))
+    for member, rng in enumerate(children):
+        fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
+        fitted, own_crowd, own = _fit_scores(model, crowd, fresh, "random", rng, on_progress)
+        order = align(fitted.component.rankings, model.rankings_)
+        model.member_scores_[member] = fitted.component.scores[:, order]
+        known = own_crowd.finish(fitted.component, own.counts, WEIGHING_ROUNDS)
+        model.member_weights_[member] = known.means[:, order]

@@ -1,0 +1,60 @@
+"""Weights of more users than memory holds, written to Parquet as they come."""
+
+import copy
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+from sklearn.utils.validation import check_is_fitted
+
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import as_series
+from plurank.models.base import RankingModel, as_source
+from plurank.models.crowds import EngineName, map_users, open_engine
+from plurank.writing import write_beside
+
+
+def write_weights(
+    model: RankingModel,
+    X: Any,
+    path: str | PathLike[str],
+    *,
+    engine: EngineName = "local",
+    scheduler: Any = None,
+) -> None:
+    """Write the weights of all users of comparisons or of a store: columns user, ranking 1, ranking 2, ...
+
+    Users are folded in by a fitted model as ``transform`` does; nothing is fitted again. Group by group of users, here
+    or on a Dask cluster; the file is whole or absent.
+    """
+    check_is_fitted(model, "rankings_")
+    target = Path(path).expanduser().resolve()
+    with (
+        open_engine(X, engine, scheduler) as runner,
+        TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder,
+    ):
+        parts = list(map_users(as_source(X), _write_part, (_without_users(model), Path(folder)), runner, labelled=True))
+        with write_beside(target) as beside:
+            pl.scan_parquet(parts).sink_parquet(beside)
+
+
+def _without_users(model: RankingModel) -> RankingModel:
+    """Leave out what the model knows about its own users, so that little travels."""
+    lean = copy.copy(model)
+    for name, field in model.fields.items():
+        if "M" in field.shape:
+            array = getattr(model, name)
+            setattr(lean, name, array[(slice(None),) * field.shape.index("M") + (slice(0),)])
+    return lean
+
+
+def _write_part(given: tuple[RankingModel, Path], number: int, users: Comparisons) -> Path:
+    model, folder = given
+    weights = model.transform(users)
+    columns = [pl.Series(f"ranking {k + 1}", weights[:, k]) for k in range(weights.shape[1])]
+    part = folder / f"{number:06}.parquet"
+    with write_beside(part) as beside:
+        pl.DataFrame([as_series(users.users, "user"), *columns]).write_parquet(beside)
+    return part
