@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from plurank.exceptions import (
         ConvergenceWarning,
         DataError,
+        EngineError,
         NotIdentifiableError,
         ParameterError,
         PlurankError,
@@ -41,6 +42,7 @@ _HOMES = {
     "ConvergenceWarning": "exceptions",
     "DataError": "exceptions",
     "DataReport": "data.diagnostics",
+    "EngineError": "exceptions",
     "FJS": "baselines.fjs",
     "MixedRanking": "models.mixed_ranking",
     "NotIdentifiableError": "exceptions",
@@ -81,6 +83,7 @@ __all__ = [
     "ConvergenceWarning",
     "DataError",
     "DataReport",
+    "EngineError",
     "MixedRanking",
     "NotIdentifiableError",
     "PairTopics",

@@ -76,7 +76,7 @@ class Checkpoint:
     def load(self) -> None:
         """Read what was saved; refuse a file that is damaged or of another fit."""
         try:
-            with np.load(self.path) as found:
+            with self.path.open("rb") as file, np.load(file) as found:
                 arrays = dict(found)
             self.saved = _restore(arrays)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):

@@ -4,14 +4,15 @@ The store and the folder of the fit must be reachable from all workers under the
 nothing with it: tasks depend on files alone, so Dask runs them again elsewhere and they give the same.
 """
 
-import asyncio
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numba
-from distributed import Client, LocalCluster, get_worker
+from distributed import Client, KilledWorker, LocalCluster, get_worker
 
 from plurank.exceptions import EngineError
 
@@ -51,18 +52,21 @@ class DaskEngine:
         merge: Callable[[Result, Result], Result],
     ) -> Result:
         """Add up what the task gives for every unit, on the workers: only the total travels back."""
-        parts = self._submit(task, shared, units)
-        while len(parts) > 1:
-            parts = [
-                self._client.submit(merge, *pair, pure=False, retries=RETRIES) if len(pair) == 2 else pair[0]
-                for pair in (parts[n : n + 2] for n in range(0, len(parts), 2))
-            ]
-        return self._wait(parts[0])
+        with self._watch():
+            parts = self._submit(task, shared, units)
+            while len(parts) > 1:
+                parts = [
+                    self._client.submit(merge, *pair, pure=False, retries=RETRIES) if len(pair) == 2 else pair[0]
+                    for pair in (parts[n : n + 2] for n in range(0, len(parts), 2))
+                ]
+            total: Result = parts[0].result()
+        return total
 
     def map(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> Iterator[Result]:
         """Give what the task gives for every unit, in their order."""
-        for part in self._submit(task, shared, units):
-            yield self._wait(part)
+        with self._watch():
+            for part in self._submit(task, shared, units):
+                yield part.result()
 
     def _submit(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> list[Any]:
         with warnings.catch_warnings():  # what is shared is large, and sent once
@@ -70,11 +74,18 @@ class DaskEngine:
             sent = self._client.submit(_same, shared, pure=False, retries=RETRIES)
             return [self._client.submit(_run, task, sent, unit, pure=False, retries=RETRIES) for unit in units]
 
-    def _wait(self, future: Any) -> Any:
+    @contextmanager
+    def _watch(self) -> Iterator[None]:
+        """Say in a sentence what became of the cluster."""
         try:
-            return future.result()
-        except (OSError, asyncio.CancelledError, RuntimeError) as error:
-            if self._client.status == "running" and not isinstance(error, asyncio.CancelledError):
+            yield
+        except KilledWorker:
+            raise EngineError(
+                f"a part of the work ended {RETRIES} workers one after the other; perhaps they have too little memory. "
+                "Give them more, or use fewer threads for each."
+            ) from None
+        except (OSError, CancelledError, RuntimeError):
+            if self._client.status == "running":
                 raise
             raise EngineError(
                 "the Dask scheduler is gone, and with it the work under way. Start it again; a fit with checkpoint= "

@@ -130,7 +130,7 @@ class MixedRanking(ScoredRankings):
         every few passes; with ``resume=True`` a fit that was stopped goes on from there.
         """
         self._check_parameters()
-        about = {name: repr(value) for name, value in self.get_params().items()}
+        about = {name: repr(value) for name, value in self.get_params().items() if name != "max_iter"}
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with (
             open_engine(X, engine, scheduler) as runner,

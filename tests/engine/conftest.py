@@ -1,0 +1,47 @@
+"""Populations in memory and in a store, and a cluster of two real worker processes."""
+
+import os
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+import plurank
+
+
+def make_store(folder, weighted):
+    """Give a store with text ids in no order, and the same comparisons in memory."""
+    c = plurank.simulate(300, 12, 3, 25, random_state=5, mean_weights=[0.5, 0.3, 0.2]).comparisons
+    frame = c.to_frame().with_columns(user="person " + pl.col("user").cast(pl.String))
+    if weighted:
+        frame = frame.with_columns(weight=np.random.default_rng(0).choice([0.5, 1.0, 2.0], len(frame)))
+    file = folder / "votes.csv"
+    frame.sample(fraction=1.0, shuffle=True, seed=0).write_csv(file)
+    return plurank.ingest(file, folder / "votes.store"), plurank.read_comparisons(file)
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("store"), weighted=False)
+
+
+@pytest.fixture(scope="session")
+def weighted_store(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("weighted"), weighted=True)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    before = os.environ.get("NUMBA_NUM_THREADS")
+    os.environ["NUMBA_NUM_THREADS"] = "1"  # of the workers
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    if before is None:
+        del os.environ["NUMBA_NUM_THREADS"]
+    else:
+        os.environ["NUMBA_NUM_THREADS"] = before
+    yield cluster
+    cluster.close()

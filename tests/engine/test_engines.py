@@ -1,0 +1,111 @@
+"""A fit gives the same, to the last bit, from memory, from a store, and on a cluster."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+import plurank
+from plurank import ParameterError
+from plurank.data.blocks import cut_users, group_blocks, number_groups, sum_tree
+from tests.contracts.equality import assert_same_model
+
+MODELS = {
+    "mixed": lambda: plurank.MixedRanking(3, random_state=0),
+    "blended": lambda: plurank.MixedRanking(2, mixing="utility", random_state=1),
+    "an ensemble of blends": lambda: plurank.MixedRanking(2, mixing="utility", ensemble=2, random_state=1),
+    "as if rated": lambda: plurank.MixedRanking(3, rated=True, random_state=0),
+    "the paper's": lambda: plurank.TopicRanking(3, random_state=0),
+    "the paper's projections": lambda: plurank.TopicRanking(2, "projections", n_projections=100, random_state=0),
+    "the paper's, prior by likelihood": lambda: plurank.TopicRanking(3, prior="likelihood", random_state=0),
+}
+
+
+@pytest.mark.parametrize("which", ["stored", "weighted_store"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_store_is_fitted_as_memory_is(name, which, request):
+    store, comparisons = request.getfixturevalue(which)
+    here, there = (MODELS[name]().fit(data) for data in (comparisons, store))
+    assert_same_model(here, there)
+
+
+@pytest.mark.parametrize("which", ["stored", "weighted_store"])
+@pytest.mark.parametrize("name", ["mixed", "as if rated", "the paper's", "the paper's projections"])
+def test_a_cluster_fits_as_one_process_does(name, which, cluster, request):
+    store, comparisons = request.getfixturevalue(which)
+    here = MODELS[name]().fit(comparisons)
+    there = MODELS[name]().fit(store, engine="dask", scheduler=cluster.scheduler_address)
+    assert_same_model(here, there)
+
+
+def test_a_fit_leaves_nothing_beside_the_store(stored):
+    store, _ = stored
+    before = sorted(path.name for path in store.path.parent.iterdir())
+    MODELS["mixed"]().fit(store)
+    assert sorted(path.name for path in store.path.parent.iterdir()) == before
+
+
+def test_models_weigh_and_score_stores_as_they_do_comparisons(stored, tmp_path, cluster):
+    store, comparisons = stored
+    model = MODELS["mixed"]().fit(comparisons)
+    np.testing.assert_array_equal(model.transform(store), model.transform(comparisons))
+    assert model.score(store) == pytest.approx(model.score(comparisons), abs=1e-12)
+    assert model.accuracy(store) == pytest.approx(model.accuracy(comparisons), abs=1e-12)
+    for source, where in (
+        (store, {}),
+        (comparisons, {}),
+        (store, {"engine": "dask", "scheduler": cluster.scheduler_address}),
+    ):
+        model.write_weights(source, tmp_path / "weights.parquet", **where)
+        table = pl.read_parquet(tmp_path / "weights.parquet")
+        assert table["user"].to_list() == comparisons.users.tolist()
+        assert table.columns[1:] == ["ranking 1", "ranking 2", "ranking 3"]
+        np.testing.assert_array_equal(table.drop("user").to_numpy(), model.transform(comparisons))
+
+
+def test_the_number_of_rankings_is_chosen_as_in_memory(stored):
+    store, comparisons = stored
+    here, there = (plurank.select_rankings(data, candidates=[1, 2], random_state=0) for data in (comparisons, store))
+    assert here.n_rankings == there.n_rankings
+    assert here.table.equals(there.table)
+
+
+def test_orders_are_refused_from_a_store_with_what_to_do(stored):
+    with pytest.raises(ParameterError, match="to_comparisons"):
+        plurank.MixedRanking(2, "mallows").fit(stored[0])
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"engine": "spark"}, "engine must be 'local' or 'dask'"),
+        ({"engine": "dask"}, "needs a store"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, "needs engine='dask'"),
+        ({"checkpoint": "folder"}, "checkpoints need a store"),
+        ({"resume": True}, "checkpoints need a store"),
+    ],
+)
+def test_places_to_work_that_make_no_sense_are_refused(where, message, stored):
+    with pytest.raises(ParameterError, match=message):
+        plurank.MixedRanking(2).fit(stored[1], **where)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 13, 64, 100])
+@pytest.mark.parametrize("most", [1, 2, 4, 64])
+def test_groups_of_blocks_add_up_to_the_same_bits(n, most, rng):
+    parts = list(rng.standard_normal((n, 5)))
+    whole = sum_tree(parts, np.add)
+    groups = [parts[g[0] : g[-1]] for g in group_blocks(np.arange(n + 1), 0, most)]
+    np.testing.assert_array_equal(sum_tree((sum_tree(group, np.add) for group in groups), np.add), whole)
+
+
+def test_large_data_are_cut_into_more_blocks_and_all_users_are_in_one_group():
+    offsets = np.arange(1_000_001) * 1000
+    edges = cut_users(offsets, 0)
+    assert np.diff(offsets[edges]).max() <= 1.01 * 2**22
+    groups = number_groups(edges, 0)
+    assert len(groups) >= 16
+    assert groups[0].users[0] == 0
+    assert groups[-1].users[1] == 1_000_000
+    assert all(one.users[1] == other.users[0] for one, other in itertools.pairwise(groups))

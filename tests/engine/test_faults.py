@@ -1,0 +1,173 @@
+"""Killed workers, lost schedulers, stopped and killed fits."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+import plurank
+from plurank import DataError, EngineError, ParameterError
+from tests.contracts.equality import assert_same_model
+
+
+def make(**parameters):
+    return plurank.MixedRanking(3, mixing="utility", random_state=0, tol=1e-9, max_iter=14, **parameters)
+
+
+@pytest.fixture(scope="module")
+def whole(stored):
+    with pytest.warns(plurank.ConvergenceWarning):
+        return make().fit(stored[1])
+
+
+class Stop(Exception):
+    """Raised by a test in the middle of a fit."""
+
+
+def at_pass(n, action):
+    """Progress that does something once, when n of 14 passes are done."""
+    done = []
+
+    def on_progress(stage, share):
+        if stage == "fitting rankings and weights" and share >= n / 14 and not done:
+            done.append(True)
+            action()
+
+    return on_progress
+
+
+def stop():
+    raise Stop
+
+
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
+@pytest.mark.parametrize("n_passes", [2, 3, 7, 13])
+def test_a_fit_that_was_stopped_goes_on_to_the_same_answer(n_passes, stored, whole, tmp_path):
+    store, _ = stored
+    with pytest.raises(Stop):
+        make().fit(store, checkpoint=tmp_path / "fit", on_progress=at_pass(n_passes, stop))
+    resumed = make().fit(store, checkpoint=tmp_path / "fit", resume=True)
+    assert_same_model(whole, resumed)
+    assert not (tmp_path / "fit").exists()
+
+
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
+def test_a_resumed_fit_does_not_begin_again(stored, tmp_path):
+    store, _ = stored
+    with pytest.raises(Stop):
+        make().fit(store, checkpoint=tmp_path, on_progress=at_pass(8, stop))
+    stages = set()
+    make().fit(store, checkpoint=tmp_path, resume=True, on_progress=lambda stage, _: stages.add(stage))
+    assert stages == {"fitting rankings and weights"}
+
+
+def test_a_fit_that_was_stopped_is_not_lost_by_mistake(stored, tmp_path):
+    store, _ = stored
+    with pytest.raises(Stop):
+        make().fit(store, checkpoint=tmp_path, on_progress=at_pass(8, stop))
+    with pytest.raises(ParameterError, match="holds a fit that was stopped"):
+        make().fit(store, checkpoint=tmp_path)
+    with pytest.raises(ParameterError, match="of another fit: mixing was"):
+        plurank.MixedRanking(3, random_state=0, tol=1e-9).fit(store, checkpoint=tmp_path, resume=True)
+    assert (tmp_path / "checkpoint.npz").exists()
+    with pytest.raises(ParameterError, match="resume=True needs checkpoint="):
+        make().fit(store, resume=True)
+
+
+def test_a_damaged_checkpoint_is_refused(stored, tmp_path):
+    store, _ = stored
+    with pytest.raises(Stop):
+        make().fit(store, checkpoint=tmp_path, on_progress=at_pass(8, stop))
+    file = tmp_path / "checkpoint.npz"
+    content = file.read_bytes()
+    for broken in (content[: len(content) // 2], b"", b"not a checkpoint", content[:-100] + bytes(100)):
+        file.write_bytes(broken)
+        with pytest.raises(DataError, match="no checkpoint, or is damaged"):
+            make().fit(store, checkpoint=tmp_path, resume=True)
+    file.write_bytes(content)
+    weights = next(path for path in tmp_path.glob("*/weights-*.npy"))
+    for path in tmp_path.glob("*/weights-*.npy"):
+        path.write_bytes(weights.read_bytes()[:50])
+    with pytest.raises(DataError, match="missing or damaged"):
+        make().fit(store, checkpoint=tmp_path, resume=True)
+
+
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
+def test_a_fit_that_was_killed_goes_on_to_the_same_answer(stored, whole, tmp_path):
+    store, _ = stored
+    program = f"""
+        import os, signal, plurank
+        from tests.engine.test_faults import at_pass, make
+        make().fit(
+            plurank.open_store({str(store.path)!r}), checkpoint={str(tmp_path)!r},
+            on_progress=at_pass(9, lambda: os.kill(os.getpid(), signal.SIGKILL)),
+        )
+    """
+    killed = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert_same_model(whole, make().fit(store, checkpoint=tmp_path, resume=True))
+
+
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
+def test_a_killed_worker_changes_nothing(stored, whole, cluster):
+    store, _ = stored
+    pids = [worker.pid for worker in cluster.workers.values()]
+    killed = at_pass(5, lambda: os.kill(pids[0], signal.SIGKILL))
+    assert_same_model(whole, make().fit(store, engine="dask", scheduler=cluster.scheduler_address, on_progress=killed))
+
+
+def test_an_address_where_nobody_answers_gives_a_sentence(stored, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("plurank.engine.cluster.TIMEOUT", 1)
+    with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
+        make().fit(stored[0], engine="dask", scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.fixture
+def own_scheduler(tmp_path):
+    """A scheduler and a worker, each a process of its own: the address, and the scheduler's process."""
+    pytest.importorskip("distributed")
+    file, dask = tmp_path / "scheduler.json", [sys.executable, "-m", "dask"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    common = ["--scheduler-file", str(file)]
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    scheduler = subprocess.Popen([*dask, "scheduler", *common, *options], **quiet)
+    worker = subprocess.Popen(
+        [*dask, "worker", *common, "--nthreads", "1", "--no-nanny", "--no-dashboard"],
+        env={**os.environ, "NUMBA_NUM_THREADS": "1"}, **quiet,
+    )  # fmt: skip
+    for _ in range(300):
+        if file.exists() and file.stat().st_size:
+            break
+        time.sleep(0.1)
+    yield json.loads(file.read_text())["address"], scheduler
+    for process in (worker, scheduler):
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_lost_scheduler_gives_a_sentence_and_the_fit_goes_on_elsewhere(stored, whole, own_scheduler, tmp_path):
+    store, _ = stored
+    address, scheduler = own_scheduler
+    lost = at_pass(8, scheduler.kill)
+    with pytest.raises(EngineError, match="scheduler is gone"):
+        make().fit(store, engine="dask", scheduler=address, checkpoint=tmp_path / "fit", on_progress=lost)
+    assert_same_model(whole, make().fit(store, checkpoint=tmp_path / "fit", resume=True))
+
+
+def test_a_store_that_is_damaged_stops_a_fit_on_a_cluster_with_the_name_of_the_file(stored, cluster, tmp_path):
+    shutil.copytree(stored[0].path, tmp_path / "copy")
+    winners = next((tmp_path / "copy").glob("shards/*/winners.npy"))
+    content = bytearray(winners.read_bytes())
+    content[-1] ^= 1
+    winners.write_bytes(bytes(content))
+    broken = plurank.open_store(tmp_path / "copy")
+    with pytest.raises(DataError, match=r"winners\.npy is damaged"):
+        make().fit(broken, engine="dask", scheduler=cluster.scheduler_address)
