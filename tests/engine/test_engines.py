@@ -104,8 +104,10 @@ def test_large_data_are_cut_into_more_blocks_and_all_users_are_in_one_group():
     offsets = np.arange(1_000_001) * 1000
     edges = cut_users(offsets, 0)
     assert np.diff(offsets[edges]).max() <= 1.01 * 2**22
-    groups = number_groups(edges, 0)
-    assert len(groups) >= 16
+    groups = number_groups(offsets, edges)
+    assert max(np.diff(offsets[group.users[0] : group.users[1] + 1]).sum() for group in groups) <= 2**23
+    assert len(number_groups(offsets[:1001], cut_users(offsets[:1001], 0))) == 1
+    assert len(number_groups(offsets[:1001], cut_users(offsets[:1001], 0), least=16)) == 16
     assert groups[0].users[0] == 0
     assert groups[-1].users[1] == 1_000_000
     assert all(one.users[1] == other.users[0] for one, other in itertools.pairwise(groups))

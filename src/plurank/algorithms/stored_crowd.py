@@ -58,6 +58,7 @@ class StoredCrowd:
     start: Floats = field(default_factory=lambda: np.empty(0))
     accepted: int | None = None
     tried: int | None = None
+    least_groups: int = 1
 
     @property
     def n_users(self) -> int:
@@ -89,7 +90,8 @@ class StoredCrowd:
 
     @cached_property
     def _plain_groups(self) -> list[Group]:
-        return number_groups(cut_users(self.store.offsets, 0), 0)
+        offsets = self.store.offsets
+        return number_groups(offsets, cut_users(offsets, 0), least=self.least_groups)
 
     def look_rated(self) -> bool:
         """Tell whether comparisons are, or seem to be, made from ratings."""
@@ -100,7 +102,7 @@ class StoredCrowd:
 
     def count_as_observed(self, worth: float) -> "StoredCrowd":
         """Let comparisons made from ratings count as what was observed."""
-        return StoredCrowd(self.store, self.n_rankings, self.engine, self.files, worth)
+        return replace(self, worth=worth)
 
     def sample(self, n_rankings: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
         """Draw users whose comparisons are enough to tell good scores from bad ones."""
@@ -112,11 +114,11 @@ class StoredCrowd:
         """Give the same crowd where everybody starts from the same weights (K,)."""
         return replace(self, start=weights, accepted=None, tried=None)
 
-    def resume(self, version: int) -> "StoredCrowd":
-        """Give the same crowd with weights that an earlier fit accepted."""
+    def resume(self, version: int, least_groups: int) -> "StoredCrowd":
+        """Give the same crowd with weights that an earlier fit accepted, cut into groups as there."""
         self.files.latest = max(self.files.latest, version)
         self.files.kept = version
-        return replace(self, accepted=version, tried=version)
+        return replace(self, accepted=version, tried=version, least_groups=least_groups)
 
     def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
@@ -133,7 +135,8 @@ class StoredCrowd:
     @cached_property
     def _groups(self) -> list[Group]:
         edges = cut_for_scores(self.store.offsets, self.n_items, self.n_rankings)
-        return number_groups(edges, 16 * self.n_items * self.n_rankings)
+        bytes_per_block = 16 * self.n_items * self.n_rankings
+        return number_groups(self.store.offsets, edges, bytes_per_block, self.least_groups)
 
     def accept(self) -> None:
         """Keep the weights tried last."""

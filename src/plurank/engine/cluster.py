@@ -19,6 +19,7 @@ from plurank.exceptions import EngineError
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 RETRIES = 3
+UNITS_PER_WORKER = 4  # so that a slow one does not keep all others waiting
 TIMEOUT = 20  # seconds to find a scheduler
 _one_kernel_at_a_time = threading.Lock()
 
@@ -43,6 +44,11 @@ class DaskEngine:
                 f"no Dask scheduler answers at {scheduler!r} ({error}). Expected an address such as tcp://host:8786; "
                 "is it running, and can this machine reach it?"
             ) from None
+
+    @property
+    def least_units(self) -> int:
+        """A few for every worker."""
+        return UNITS_PER_WORKER * max(len(self._client.scheduler_info(n_workers=-1)["workers"]), 1)
 
     def reduce(
         self,

@@ -16,6 +16,10 @@ class Engine(Protocol):
     shared travels once, and what comes back is added up as a tree, so that the answer does not depend on the engine.
     """
 
+    @property
+    def least_units(self) -> int:
+        """How many units there should be at least, so that nobody waits."""
+
     def reduce(
         self,
         task: Callable[[Any, Unit], Result],
@@ -34,6 +38,8 @@ class Engine(Protocol):
 
 class LocalEngine:
     """Runs everything here."""
+
+    least_units = 1
 
     def reduce(
         self,

@@ -330,5 +330,5 @@ def pieces_of(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
     if not isinstance(X, Store):
         yield as_comparisons(X)
         return
-    for group in number_groups(cut_users(X.offsets, 0), 0):
+    for group in number_groups(X.offsets, cut_users(X.offsets, 0)):
         yield X.block(*group.users, labelled=labelled)

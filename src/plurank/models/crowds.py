@@ -116,7 +116,7 @@ def map_users(
     if not isinstance(source, Store):
         yield task(shared, 0, source)
         return
-    groups = number_groups(cut_users(source.offsets, 0), 0)
+    groups = number_groups(source.offsets, cut_users(source.offsets, 0), least=engine.least_units)
     yield from engine.map(partial(_run_on_group, task, labelled), (source, shared), groups)
 
 

@@ -1,0 +1,108 @@
+"""The same fit from memory, from disk and on a Dask cluster: time a pass, and peak memory.
+
+    python -m benchmarks.scale.engines --folder FOLDER [--sizes 1000000 10000000 100000000] [--engines memory disk dask]
+
+FOLDER gets the simulated people and their stores (30 bytes a comparison while they are made). Every case is a process
+of its own, with two threads, or two workers of one thread each; the priors are given, so that all time goes into
+passes. Bounds: disk at most 1.5 times memory, Dask at most 1.3 times disk, a pass; at most 2 GB from disk at 100
+million. A case of a billion: --sizes 1000000000 --engines disk.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import plurank
+from benchmarks.common import write_results
+from benchmarks.scale.people import N_RANKINGS, store_of
+
+SIZES = (1_000_000, 10_000_000, 100_000_000)
+ENGINES = ("memory", "disk", "dask")
+PASSES = 12
+THREADS = 2
+
+
+def fit_once(path: Path, engine: str) -> dict[str, Any]:
+    """Fit, and note when each pass ended."""
+    store, stamps = plurank.open_store(path), []
+
+    def on_progress(stage: str, _: float) -> None:
+        if stage.startswith("fitting"):
+            stamps.append(time.perf_counter())
+
+    data = store.to_comparisons() if engine == "memory" else store
+    held = memory("VmRSS")
+    begin = time.perf_counter()
+    where = {"engine": "dask" if engine == "dask" else "local"}
+    model = plurank.MixedRanking(
+        N_RANKINGS, concentration=3.0, spread=1.0, start="items", max_iter=PASSES, tol=1e-12, random_state=0
+    ).fit(data, on_progress=on_progress, **where)
+    passes = [after - before for before, after in pairwise(stamps)]
+    return {
+        "seconds_a_pass": round(median(passes[:-1]), 3), "fit_seconds": round(time.perf_counter() - begin, 1),
+        "passes": model.n_iter_, "held_gib": round(held, 2), "peak_gib": round(memory("VmHWM"), 2),
+        "log_posterior": float(model.log_posterior_[-1]),
+    }  # fmt: skip
+
+
+def memory(what: str) -> float:
+    """Give VmRSS (now) or VmHWM (peak) of this process in GiB."""
+    found = re.search(what + r":\s+(\d+)", Path("/proc/self/status").read_text())
+    return float(found[1]) / 2**20 if found else float("nan")
+
+
+def measure(folder: Path, size: int, engine: str) -> dict[str, Any]:
+    """Fit in a process of its own."""
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "benchmarks.scale.engines",
+        "--fit",
+        str(store_of(folder, size)),
+        engine,
+    ]
+    environment = {**os.environ, "NUMBA_NUM_THREADS": str(1 if engine == "dask" else THREADS)}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+    return {
+        "key": f"{size}, {engine}",
+        "comparisons": size,
+        "engine": engine,
+        **json.loads(done.stdout.splitlines()[-1]),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
+    parser.add_argument("--fit", nargs=2, metavar=("STORE", "ENGINE"), help="used by the benchmark itself")
+    given = parser.parse_args()
+    if given.fit:
+        print(json.dumps(fit_once(Path(given.fit[0]), given.fit[1])))
+        return
+    if given.folder is None:
+        parser.error("expected --folder, a folder with room for the people and their stores")
+    for size in given.sizes:
+        rows = [measure(given.folder, size, engine) for engine in given.engines]
+        first = rows[0]["seconds_a_pass"]
+        for row in rows:
+            row["times_" + given.engines[0]] = round(row["seconds_a_pass"] / first, 2)
+            row["million_a_second"] = round(size / row["seconds_a_pass"] / 1e6, 2)
+            print(row, flush=True)
+        assert len({row["log_posterior"] for row in rows}) == 1, "engines differ"
+        write_results("scale_engines", rows, replacing="key")
+
+
+if __name__ == "__main__":
+    main()
