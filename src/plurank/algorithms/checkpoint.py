@@ -27,12 +27,14 @@ NAME = "checkpoint.npz"
 
 
 class Saved(NamedTuple):
-    """What a checkpoint holds: whether comparisons count as ratings, priors, the climb, the version of the weights."""
+    """What a checkpoint holds: whether comparisons count as ratings, priors, the climb, the version of the weights, and
+    how many groups of users these are in, at least."""
 
     rated: bool
     priors: Priors
     climb: Climb
     version: int
+    least_groups: int
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Checkpoint:
         """Give the crowd its weights back, and where the climb had got to."""
         assert isinstance(crowd, StoredCrowd)
         assert self.saved is not None
-        return crowd.resume(self.saved.version), self.saved.climb
+        return crowd.resume(self.saved.version, self.saved.least_groups), self.saved.climb
 
     def keep(self, crowd: Crowd, rated: bool, priors: Priors, climb: Climb) -> None:
         """Save every few passes."""
@@ -64,6 +66,7 @@ class Checkpoint:
         self.files.settle(version)
         arrays: dict[str, Any] = {
             "about": np.array(json.dumps(self.about)), "rated": rated, "version": version, "mean": priors.mean,
+            "least_groups": crowd.least_groups,
             "priors": np.array([priors.concentration, priors.spread, priors.worth]), "scores": climb.scores,
             "log_posterior": climb.here.log_posterior, "slope": climb.here.slope, "curvature": climb.here.curvature,
             "history": np.array(climb.history), "still": climb.still, "length": climb.length,
@@ -97,6 +100,5 @@ def _restore(arrays: dict[str, Any]) -> Saved:
     climb = Climb(
         arrays["scores"], here, arrays["history"].tolist(), int(arrays["still"]), float(arrays["length"]), memory
     )
-    return Saved(
-        bool(arrays["rated"]), Priors(arrays["mean"], concentration, spread, worth), climb, int(arrays["version"])
-    )
+    priors = Priors(arrays["mean"], concentration, spread, worth)
+    return Saved(bool(arrays["rated"]), priors, climb, int(arrays["version"]), int(arrays["least_groups"]))

@@ -71,7 +71,7 @@ def open_crowd(
             kept.load()
         else:
             files.clear()
-        yield StoredCrowd(X, n_rankings, engine, files), kept
+        yield StoredCrowd(X, n_rankings, engine, files, least_groups=engine.least_units), kept
     except BaseException:
         if checkpoint is None:
             files.clear()
