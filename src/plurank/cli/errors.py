@@ -29,7 +29,7 @@ WORDS = {
     "n_rankings": "--rankings", "n_projections": "--projections", "separation_tol": "--separation-tol",
     "random_state": "--seed", "n_users": "--users", "n_items": "--items",
     "comparisons_per_user": "--per-user", "pairs_per_rating": "--pairs-per-rating", "columns=": "--column",
-    "max_iter=": "--max-iter", "candidates": "--candidates",
+    "max_iter=": "--max-iter", "candidates": "--candidates", "resume=True": "--resume", "checkpoint=": "--checkpoint",
 }  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def _describe_stop() -> str:
 def _in_options(text: str, *, has_ids: bool) -> str:
     """Say ``--column user=NAME`` where the library says ``columns={'user': ...}``, and the like."""
     text = re.sub(r"columns=\{([^{}]*)\}", lambda found: _as_options(found[1]), text)
-    text = re.sub(r"\b(detection|ties|component|mixing)='([\w-]+)'", r"--\1 \2", text)
+    text = re.sub(r"\b(detection|ties|component|mixing|engine)='([\w-]+)'", r"--\1 \2", text)
     text = re.sub(r"\bensemble=(\d+)", r"--ensemble \1", text)
     if has_ids:
         return text  # ids must stay as they are

@@ -1,5 +1,7 @@
 """``plurank fit``: comparisons in, a model file out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -7,9 +9,11 @@ import typer
 
 import plurank
 from plurank.cli import options
+from plurank.cli.errors import INTERRUPTED
 from plurank.cli.files import check_output, written
 from plurank.cli.inputs import read
-from plurank.cli.output import emit_json, label, note, out, progress, warn
+from plurank.cli.interrupts import was_interrupted
+from plurank.cli.output import emit_json, err, label, note, out, progress, warn
 from plurank.cli.portraits import describe_model, print_model
 from plurank.cli.select import MIXINGS, describe_selection
 from plurank.exceptions import ParameterError
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 TOP = 10
 AUTO = "auto"
+NAME = "checkpoint.npz"  # of the file that a fit keeps
 # the options of each method, by the names of the model's parameters
 OPTIONS = {
     "mixed": {"component": "--component", "mixing": "--mixing", "ensemble": "--ensemble", "max_iter": "--max-iter"},
@@ -144,9 +149,10 @@ def fit(
     make = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
     model = make(n_rankings, random_state=seed, **settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
+    title = f"fitting {count(model.n_rankings, 'ranking')}"
     if method == "mixed":
         where |= {"checkpoint": checkpoint, "resume": resume}
-    with progress(f"fitting {count(model.n_rankings, 'ranking')}", announce=True) as on_progress:
+    with _say_how_to_go_on(checkpoint), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
     model.save(target)
     written.append(target)
@@ -155,6 +161,19 @@ def fit(
         emit_json({"output": str(output), "data": found, **selected, **describe_model(model)})
     else:
         _print(model, output)
+
+
+@contextmanager
+def _say_how_to_go_on(checkpoint: Path | None) -> Iterator[None]:
+    """Where Ctrl-C stops a fit that keeps checkpoints, say how to go on with it."""
+    try:
+        yield
+    except BaseException as error:
+        if checkpoint is None or not (checkpoint / NAME).exists() or not was_interrupted(error):
+            raise
+        kept = f"{checkpoint} keeps how far the fit was; the same command with --resume goes on."
+        err().print(f"\nStopped; {label(kept)}", soft_wrap=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _parse_rankings(text: str, method: str) -> int | None:

@@ -95,7 +95,7 @@ class DaskEngine:
                 raise
             raise EngineError(
                 "the Dask scheduler is gone, and with it the work under way. Start it again; a fit with checkpoint= "
-                "goes on where it was with resume=True (--resume)."
+                "goes on where it was with resume=True."
             ) from None
 
     def close(self) -> None:

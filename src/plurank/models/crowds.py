@@ -94,9 +94,7 @@ def _folder_of(store: Store, checkpoint: str | PathLike[str] | None, resume: boo
             ) from None
     folder = Path(checkpoint)
     if (folder / NAME).exists() and not resume:
-        raise ParameterError(
-            f"{folder} holds a fit that was stopped. Go on with resume=True (--resume), or remove the folder."
-        )
+        raise ParameterError(f"{folder} holds a fit that was stopped. Go on with resume=True, or remove the folder.")
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
 
