@@ -135,8 +135,8 @@ class StoredCrowd:
     @cached_property
     def _groups(self) -> list[Group]:
         edges = cut_for_scores(self.store.offsets, self.n_items, self.n_rankings)
-        bytes_per_block = 16 * self.n_items * self.n_rankings
-        return number_groups(self.store.offsets, edges, bytes_per_block, self.least_groups)
+        bytes_per_sum = 16 * self.n_items * self.n_rankings
+        return number_groups(self.store.offsets, edges, bytes_per_sum, self.least_groups)
 
     def accept(self) -> None:
         """Keep the weights tried last."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 MOST_BLOCKS, FEWEST_BLOCKS = 64, 4
 MOST_COMPARISONS = 2**22  # in a block, or there are more of them
-GROUP_COMPARISONS = 2**23  # in a group of blocks, about: enough to keep threads busy, and little memory
+GROUP_COMPARISONS, MOST_GROUPS = 2**23, 2048
 PRIVATE_BYTES = 256 * 2**20  # what blocks that are worked on together may hold in private sums
 
 Sum = TypeVar("Sum")
@@ -54,12 +54,16 @@ class Group(NamedTuple):
         return self.edges - self.edges[0]
 
 
-def number_groups(offsets: NDArray[np.int64], edges: Edges, bytes_per_block: int = 0, least: int = 1) -> list[Group]:
-    """Put blocks together into groups, each a unit of work somewhere: not too large, and at least so many of them."""
-    n_blocks = max(len(edges) - 1, 1)
-    together = GROUP_COMPARISONS * n_blocks // max(int(offsets[-1]), 1)
-    groups = group_blocks(edges, bytes_per_block, max(min(together, n_blocks // least), 1))
-    return [Group(n, group) for n, group in enumerate(groups)]
+def number_groups(offsets: NDArray[np.int64], edges: Edges, bytes_per_sum: int = 0, least: int = 1) -> list[Group]:
+    """Put blocks together into groups, each a unit of work somewhere, at least so many of them.
+
+    A group has enough comparisons to keep threads busy, far more bytes of them than the sums it gives, and there are
+    not more groups than a scheduler likes; otherwise it is small, so that little is in memory at once.
+    """
+    n, n_blocks = max(int(offsets[-1]), 1), max(len(edges) - 1, 1)
+    comparisons = max(GROUP_COMPARISONS, 2 * bytes_per_sum, n // MOST_GROUPS)
+    together = min(comparisons * n_blocks // n, n_blocks // least)
+    return [Group(number, group) for number, group in enumerate(group_blocks(edges, 0, max(together, 1)))]
 
 
 def sum_tree(parts: Iterable[Sum], merge: Callable[[Sum, Sum], Sum]) -> Sum:
