@@ -5,7 +5,9 @@ import pytest
 import plurank
 from plurank.cli import app, errors
 
-COMMANDS = ("demo", "fit", "select", "show", "predict", "evaluate", "update", "simulate", "convert")
+COMMANDS = (
+    "demo", "fit", "select", "show", "predict", "evaluate", "update", "simulate", "convert", "transform", "ingest",
+)  # fmt: skip
 
 
 def fail_with(error):
@@ -26,7 +28,7 @@ def test_help_of_every_command_has_an_example(run, command):
     assert f"  plurank {command}" in run(command, "--help").stdout
 
 
-@pytest.mark.parametrize("command", ["fit", "select", "show", "evaluate", "update"])
+@pytest.mark.parametrize("command", ["fit", "select", "show", "evaluate", "update", "ingest"])
 def test_help_says_which_columns_comparisons_have(run, command):
     assert "user, winner, loser" in run(command, "--help").stdout
 

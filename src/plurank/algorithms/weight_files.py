@@ -1,4 +1,7 @@
-"""User weights between the passes of a fit: one file for every group of users and version, in a folder of the fit."""
+"""User weights between the passes of a fit: one file for every group of users and version, in a folder of the fit.
+
+Ours. A version is written beside the one accepted last, so that a step that does not help costs nothing to undo.
+"""
 
 import os
 import shutil

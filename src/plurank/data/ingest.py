@@ -5,10 +5,10 @@ again: batches that were read are runs, shards that were merged have records.
 """
 
 import json
+import os
 import shutil
 import warnings
 from collections.abc import Mapping
-from os import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,7 @@ def build_store(
     target = as_path(store).resolve()
     part = target.with_name(f"{target.name}.part")
     plan = _make_plan(source)
+    shutil.rmtree(_trash(part), ignore_errors=True)
     if not _is_finished(part, target, plan):
         _check_target(target, overwrite)
         _prepare(part, plan)
@@ -106,7 +107,6 @@ def _check_target(target: Path, overwrite: bool) -> None:
 
 def _prepare(part: Path, plan: Plan) -> None:
     """Make the folder to work in, or keep it if it is of an ingest with the same plan."""
-    shutil.rmtree(_trash(part), ignore_errors=True)
     known = _read_plan(part)
     if known == plan and not (part / FINISHED).exists():
         return
@@ -147,14 +147,17 @@ def _finish(part: Path, target: Path) -> None:
     write_json(part / FINISHED, True)
     if (part / STORE).exists():
         if target.exists():
-            replace(target, part / "replaced")
-        replace(part / STORE, target)
+            os.replace(target, part / "replaced")
+        os.replace(part / STORE, target)
+    for entry in part.iterdir():  # what takes long while it still says that all is done
+        if entry.is_dir():
+            shutil.rmtree(entry)
     _remove(part)
 
 
 def _remove(part: Path) -> None:
     """Remove the folder worked in, under another name, so that half of it is never taken for the whole."""
-    replace(part, _trash(part))
+    os.replace(part, _trash(part))
     shutil.rmtree(_trash(part))
 
 

@@ -82,10 +82,12 @@ def _read_json_lines(file: Path, budget: Budget, begin: Place) -> Iterator[Batch
     schema = pl.DataFrame()
 
     def parse(text: bytes) -> pl.DataFrame:
-        return pl.concat([schema, pl.read_ndjson(text, infer_schema_length=None)], how="diagonal_relaxed")
+        found = pl.scan_ndjson(text, infer_schema_length=None).collect()
+        return pl.concat([schema, found], how="diagonal_relaxed")
 
     for batch in _read_text(file, budget, Place(), parse):
-        schema = batch.frame.clear()
+        if len(batch.frame):
+            schema = batch.frame.clear()
     yield from _read_text(file, budget, begin, parse)
 
 
@@ -109,7 +111,7 @@ def _read_text(
 def _read_header(stream: BinaryIO, budget: Budget) -> bytes:
     """Read the first record, with the blank lines before it."""
     header = line = stream.readline(budget.text_bytes)
-    while line and (not header.strip(b"\r\n") or header.count(b'"') % 2):
+    while line and not (header.strip(b"\r\n") and header.endswith(b"\n") and header.count(b'"') % 2 == 0):
         line = stream.readline(budget.text_bytes)
         header += line
         _refuse_longer(stream, header, budget, Place())
@@ -118,20 +120,20 @@ def _read_header(stream: BinaryIO, budget: Budget) -> bytes:
 
 def _cut_records(stream: BinaryIO, budget: Budget, place: Place, *, is_csv: bool) -> Iterator[bytes]:
     """Cut the rest of a stream into pieces of whole records; there is always one, if need be without any."""
-    rest, wanted, n_pieces = b"", budget.text_bytes, 0
-    while True:
-        text = rest + stream.read(wanted - len(rest))
-        is_last = len(text) < wanted
-        end = len(text) if is_last else _end_of_records(text, is_csv=is_csv)
-        if end or (is_last and not n_pieces):
+    text, is_last, n_pieces = b"", False, 0
+    while not is_last:
+        wanted, end = budget.text_bytes, 0
+        while not (end or is_last):
+            text += stream.read(max(0, wanted - len(text)))
+            is_last = len(text) < wanted
+            end = len(text) if is_last else _end_of_records(text[:wanted], is_csv=is_csv)
+            if not end:
+                _refuse_longer(stream, text[:wanted], budget, place)
+            wanted *= 2
+        if end or not n_pieces:
             yield text[:end]
             n_pieces += 1
-        else:
-            _refuse_longer(stream, text, budget, place)
-        if is_last:
-            return
-        rest = text[end:]
-        wanted = budget.text_bytes if end else 2 * wanted
+        text = text[end:]
 
 
 def _end_of_records(text: bytes, *, is_csv: bool) -> int:
@@ -146,7 +148,7 @@ def _end_of_records(text: bytes, *, is_csv: bool) -> int:
 
 
 def _refuse_longer(stream: BinaryIO, text: bytes, budget: Budget, place: Place) -> None:
-    if len(text) > MOST_GROWTH * budget.text_bytes:
+    if len(text) >= MOST_GROWTH * budget.text_bytes:
         raise DataError(
             f"{Path(stream.name).name}: a row after row {place.n_rows} does not end within {len(text):,} bytes. "
             'Is a quote (") left open? If not, give more memory.'

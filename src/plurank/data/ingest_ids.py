@@ -1,6 +1,7 @@
 """Ids of all inputs: whole numbers or text, decided over everything, and the items numbered as they come."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from plurank.data.ingest_memory import Budget
 from plurank.data.rows import Rows, refuse_missing
 from plurank.exceptions import DataError, ParameterError
 
-# of files that say so, and of text files, where ids may all be plain whole numbers or not
+# in files that say so: "integers" or "text"; in text files: "plain" if all are plain whole numbers, else "words"
 IdKind = Literal["integers", "text", "plain", "words"]
 REMEDY = "A store holds whole numbers and text: write such ids as text."
 
@@ -24,7 +25,7 @@ def check_ids(rows: Rows) -> Rows:
     if first.dtype != second.dtype:
         texts, numbers = sorted((first, second), key=lambda ids: ids.dtype != pl.String)
         raise DataError(f"ids are text in {texts.name} and numbers in {numbers.name}. Write them the same way in both.")
-    return Rows(users, first, second, rows.weights, rows.second_won, rows.tied, rows.numbers)
+    return replace(rows, users=users, first=first, second=second)
 
 
 def _check_column(ids: pl.Series, numbers: RowNumbers) -> pl.Series:

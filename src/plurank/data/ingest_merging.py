@@ -15,15 +15,7 @@ from plurank.data.ingest_cuts import Counts, Cuts, cut_users
 from plurank.data.ingest_ids import settle_type
 from plurank.data.ingest_memory import PROGRAM, USER_ROW, Budget
 from plurank.data.ingest_runs import NEW_ITEMS, RECORD, RUNS, Run, rewrite_as_text, run_folder
-from plurank.data.shards import (
-    Shard,
-    clear_folder,
-    map_part,
-    merge_parts,
-    read_labels,
-    write_labels,
-    write_shard,
-)
+from plurank.data.shards import Shard, clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
 from plurank.data.store import FORMAT, ITEMS, MANIFEST, SHARDS, VERSION, seal
 from plurank.exceptions import ParameterError
 from plurank.progress import Progress
@@ -129,6 +121,8 @@ def _write_shard(folder: Path, shard: Shard) -> dict[str, Any]:
 
 def _write_manifest(store: Path, records: list[dict[str, Any]], items: pl.Series) -> None:
     """Write what makes shards a store."""
+    for leftover in store.glob(".*.part"):  # of an ingest that was killed just here
+        leftover.unlink()
     per_user: Counter[int] = Counter()
     for record in records:
         per_user.update(dict(record["per_user"]))

@@ -130,7 +130,7 @@ def find_separator(file: Path) -> str:
     if kind_of(file) == "TSV":
         return "\t"
     with open_text(file, errors="replace") as lines:
-        header = lines.readline()
+        header = lines.readline(2**20)
     return ";" if ";" in header and "," not in header else ","
 
 

@@ -58,7 +58,7 @@ class Store:
         self._first_users = [0, *accumulate(shard["n_users"] for shard in self._manifest["shards"])]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return open_store, (self.path,)
+        return open_store, (self.path.resolve(),)  # small, and right in other folders too
 
     @property
     def n_users(self) -> int:
@@ -233,7 +233,8 @@ def read_manifest(folder: Path) -> Manifest:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DataError(f"{file} is damaged, or not of a store. Ingest the data again.")
     if manifest.get("version") != VERSION:
-        raise DataError(f"{folder} is a store of version {manifest.get('version')}; this plurank reads {VERSION}.")
+        came = manifest.get("version")
+        raise DataError(f"{folder} is a store of version {came}; this plurank reads {VERSION}. Ingest the data again.")
     if manifest.get("checksum") != seal(manifest) or not manifest.keys() >= set(FIELDS):
         raise DataError(f"{file} is damaged: it is not what was written. Ingest the data again.")
     return manifest
