@@ -265,8 +265,8 @@ def test_categories_are_text(tmp_path):
 
 
 def test_the_smallest_pieces_do(tmp_path, assert_same):
-    people = plurank.simulate(30, 6, 2, 5, random_state=0).comparisons
+    people = plurank.simulate(10, 6, 2, 3, random_state=0).comparisons
     path = write(people.to_frame(), tmp_path / "votes.csv")
     store = build(path, tmp_path / "store", budget=Budget(room=10**6, text_bytes=2, batch_rows=1, shard_rows=1))
-    assert store.n_shards == 30
+    assert store.n_shards == 10
     assert_same(store.to_comparisons(), read_comparisons(path))
