@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -39,18 +41,35 @@ def fit_once(path: Path, engine: str) -> dict[str, Any]:
             stamps.append(time.perf_counter())
 
     data = store.to_comparisons() if engine == "memory" else store
-    held = memory("VmRSS")
-    begin = time.perf_counter()
-    where = {"engine": "dask" if engine == "dask" else "local"}
-    model = plurank.MixedRanking(
-        N_RANKINGS, concentration=3.0, spread=1.0, start="items", max_iter=PASSES, tol=1e-12, random_state=0
-    ).fit(data, on_progress=on_progress, **where)
+    held, peaks = memory("VmRSS"), []
+    with cluster_of(engine) as client:
+        begin = time.perf_counter()
+        where = {"engine": "local"} if client is None else {"engine": "dask", "scheduler": client}
+        model = plurank.MixedRanking(
+            N_RANKINGS, concentration=3.0, spread=1.0, start="items", max_iter=PASSES, tol=1e-12, random_state=0
+        ).fit(data, on_progress=on_progress, **where)
+        took = time.perf_counter() - begin
+        if client is not None:
+            peaks = list(client.run(memory, "VmHWM").values())
     passes = [after - before for before, after in pairwise(stamps)]
     return {
-        "seconds_a_pass": round(median(passes[:-1]), 3), "fit_seconds": round(time.perf_counter() - begin, 1),
-        "passes": model.n_iter_, "held_gib": round(held, 2), "peak_gib": round(memory("VmHWM"), 2),
-        "log_posterior": float(model.log_posterior_[-1]),
+        "seconds_a_pass": round(median(passes[:-1]), 3), "fit_seconds": round(took, 1), "passes": model.n_iter_,
+        "held_gib": round(held, 2), "peak_gib": round(memory("VmHWM"), 2),
+        "workers_peak_gib": round(max(peaks, default=0.0), 2), "log_posterior": float(model.log_posterior_[-1]),
     }  # fmt: skip
+
+
+@contextmanager
+def cluster_of(engine: str) -> Iterator[Any]:
+    """Start two workers with one thread each, where the engine is Dask; give a client of theirs."""
+    if engine != "dask":
+        yield None
+        return
+    from distributed import Client, LocalCluster
+
+    workers = {"n_workers": THREADS, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**workers) as cluster, Client(cluster) as client:
+        yield client
 
 
 def memory(what: str) -> float:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from plurank import Comparisons, DataError, ParameterError, simulate
 from plurank.data.blocks import cut_users
-from plurank.data.splitting import some_users, split_safely
+from plurank.data.sampling import some_users
+from plurank.data.splitting import split_safely
 from plurank.rng import uniforms_of
 from tests.oracles.small_data import build, draw_comparisons
 

@@ -16,7 +16,7 @@ from plurank.data.blocks import cut_users, sum_blocks
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels
 from plurank.data.observations import look_rated, observed_shares, weigh_observations
-from plurank.data.splitting import sample_for_scores
+from plurank.data.sampling import sample_for_scores
 from plurank.inference.priors import keep_from_zero
 
 Floats = NDArray[np.float64]

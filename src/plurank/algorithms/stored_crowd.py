@@ -18,8 +18,8 @@ from plurank.components.bradley_terry import BradleyTerry, ScoreSums, cut_for_sc
 from plurank.data.blocks import Group, cut_users, number_groups, sum_blocks
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels
-from plurank.data.observations import Contradictions, observed_shares, share_out
-from plurank.data.splitting import sample_for_scores
+from plurank.data.observations import look_rated, observed_shares, share_out
+from plurank.data.sampling import sample_for_scores
 from plurank.data.store import Store
 from plurank.engine.local import Engine
 from plurank.inference.priors import keep_from_zero
@@ -95,10 +95,7 @@ class StoredCrowd:
 
     def look_rated(self) -> bool:
         """Tell whether comparisons are, or seem to be, made from ratings."""
-        if self.store.rated is not None:
-            return self.store.rated
-        found = self.engine.reduce(contradictions_of, self.store, self._plain_groups, Contradictions.merge)
-        return found.look_rated
+        return look_rated(self.store)
 
     def count_as_observed(self, worth: float) -> "StoredCrowd":
         """Let comparisons made from ratings count as what was observed."""
@@ -191,11 +188,6 @@ def weight_of(where: tuple[Store, float | None], group: Group) -> Floats:
     users = store.block(*group.users, labelled=False)
     totals = users.weights_of_users()
     return sum_blocks(totals if worth is None else observed_shares(users, worth) * totals, group.blocks)
-
-
-def contradictions_of(store: Store, group: Group) -> Contradictions:
-    """How often people of a group contradict themselves."""
-    return Contradictions.of(store.block(*group.users, labelled=False))
 
 
 def weights_of(where: tuple[WeightFiles, int], group: Group) -> Floats:

@@ -14,7 +14,7 @@ from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING, Detecti
 from plurank.components.strict import win_probabilities
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.splitting import every_nth_user
+from plurank.data.sampling import every_nth_user
 from plurank.inference.prior import fit_prior
 from plurank.inference.user_weights import flip_behind
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons

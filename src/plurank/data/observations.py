@@ -6,57 +6,39 @@ priors, and weights would seem far too certain.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
+from plurank.data.sampling import Source, every_nth_user
 
 FEW = 0.01  # of the users, or of the comparisons, may be exceptions
+ENOUGH_TO_LOOK = 2_000_000  # comparisons
 CHANCES = 20  # comparisons that could have contradicted others are the least to go by
 
 
-class Contradictions(NamedTuple):
-    """How often people could contradict themselves, and do: comparisons, those that others can imply or contradict,
-    users who have any, users who contradict themselves, comparisons made more than once."""
+def look_rated(source: Source) -> bool:
+    """Tell whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
 
-    n: float
-    chances: float
-    telling: float
-    inconsistent: float
-    repeated: float
-
-    @classmethod
-    def of(cls, comparisons: Comparisons) -> "Contradictions":
-        """Count in comparisons."""
-        c = comparisons
-        chances = count_chances(c)
-        consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
-        repeated = float(kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items))
-        if c.weights is not None:
-            repeated += float(np.maximum(c.weights - 1.0, 0.0).sum())
-        telling = chances > 0
-        return cls(len(c), int(chances.sum()), int(telling.sum()), int((telling & ~consistent).sum()), repeated)
-
-    def merge(self, other: "Contradictions") -> "Contradictions":
-        """Add those of other users."""
-        return Contradictions(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
-
-    @property
-    def look_rated(self) -> bool:
-        """Whether the comparisons seem to be made from ratings or rankings.
-
-        Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated.
-        """
-        enough = self.chances >= CHANCES
-        return enough and self.inconsistent <= FEW * self.telling and self.repeated <= FEW * self.n
-
-
-def look_rated(comparisons: Comparisons) -> bool:
-    """Tell whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be."""
-    return Contradictions.of(comparisons).look_rated if comparisons.rated is None else comparisons.rated
+    Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated. Of many users,
+    every n-th is looked at.
+    """
+    if source.rated is not None:
+        return source.rated
+    c = every_nth_user(source, ENOUGH_TO_LOOK)
+    chances = count_chances(c)
+    telling = chances > 0
+    if chances.sum() < CHANCES:
+        return False
+    consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
+    if (~consistent[telling]).mean() > FEW:
+        return False
+    n_repeated = kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items)
+    if c.weights is not None:
+        n_repeated += np.maximum(c.weights - 1.0, 0.0).sum()
+    return bool(n_repeated <= FEW * len(c))
 
 
 def observed_shares(comparisons: Comparisons, worth: float) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from scipy.special import digamma, gammaln, polygamma
 from plurank import kernels
 from plurank.components.strict import Strict
 from plurank.data.comparisons import Comparisons
-from plurank.data.splitting import every_nth_user
+from plurank.data.sampling import every_nth_user
 from plurank.inference.user_weights import infer_weights
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,8 @@ from plurank.components.bradley_terry import Mixing
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
-from plurank.data.splitting import some_users, split_safely
+from plurank.data.sampling import some_users
+from plurank.data.splitting import split_safely
 from plurank.exceptions import DataError, ParameterError
 from plurank.models.base import as_source
 from plurank.models.mixed_ranking import MixedRanking

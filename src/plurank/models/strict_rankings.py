@@ -7,7 +7,7 @@ import numpy as np
 
 from plurank.components.strict import Strict
 from plurank.data.comparisons import Comparisons
-from plurank.data.splitting import every_nth_user
+from plurank.data.sampling import every_nth_user
 from plurank.data.store import Store
 from plurank.engine.local import Engine
 from plurank.inference.user_weights import fit_flip, infer_weights
