@@ -77,8 +77,12 @@ class WeightFiles:
             self.forget(before)
 
     def clear(self) -> None:
-        """Remove all versions, and the folder if nothing else is in it."""
+        """Remove all versions."""
         for version in self.folder.glob("[0-9]" * 6):
             shutil.rmtree(version, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove all versions, and the folder if nothing else is in it."""
+        self.clear()
         with suppress(OSError):
             self.folder.rmdir()

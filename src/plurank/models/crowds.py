@@ -74,11 +74,11 @@ def open_crowd(
         yield StoredCrowd(X, n_rankings, engine, files, least_groups=engine.least_units), kept
     except BaseException:
         if checkpoint is None:
-            files.clear()
+            files.remove()
         raise
     if kept is not None:
         kept.path.unlink(missing_ok=True)
-    files.clear()
+    files.remove()
 
 
 def _folder_of(store: Store, checkpoint: str | PathLike[str] | None, resume: bool) -> Path:
