@@ -31,7 +31,8 @@ def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None =
         with path.open(newline="") as file:
             rows = [row for row in csv.DictReader(file) if row[replacing] not in new] + rows
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        names = list(dict.fromkeys(name for row in rows for name in row))  # rows of earlier runs may have fewer
+        writer = csv.DictWriter(file, fieldnames=names)
         writer.writeheader()
         writer.writerows(rows)
     print(f"wrote benchmarks/results/{name}.csv")

@@ -8,6 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+try:
+    import fcntl
+except ImportError:  # where there is none, nobody is kept out
+    fcntl = None  # type: ignore[assignment]
+
 
 @contextmanager
 def write_beside(target: Path) -> Iterator[Path]:
@@ -28,3 +33,24 @@ def write_json(target: Path, value: Any) -> None:
     with write_beside(target) as beside, beside.open("w", encoding="utf-8") as file:
         json.dump(value, file, ensure_ascii=False)
         file.write("\n")
+
+
+@contextmanager
+def only_one(lock: Path, busy: Exception) -> Iterator[None]:
+    """Keep others out while something is written; raise ``busy`` where somebody else is at it.
+
+    The lock ends with the process, however it ends; the empty file is removed by whoever held it.
+    """
+    with lock.open("a") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_it = os.path.samestat(os.fstat(file.fileno()), lock.stat())  # or was it removed just now?
+            except OSError:
+                is_it = False
+            if not is_it:
+                raise busy
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)

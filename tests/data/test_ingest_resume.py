@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import plurank
 from plurank import DataError, open_store
 from plurank.data import ingest_reading
 from plurank.data.ingest_memory import Budget
@@ -196,3 +197,23 @@ def test_a_process_that_was_killed_leaves_what_the_next_one_goes_on_with(inputs,
     store = build(inputs, tmp_path / "store", budget=SMALL)
     expected = build(inputs, tmp_path / "expected", budget=SMALL)
     assert content(store.path) == content(expected.path)
+
+
+def test_two_ingests_do_not_write_the_same_store(inputs, tmp_path):
+    seen = []
+
+    def disturb(*_):
+        if not seen:
+            seen.append(True)
+            with pytest.raises(DataError, match="another ingest is writing"):
+                plurank.ingest(inputs, tmp_path / "x.store")
+
+    plurank.ingest(inputs, tmp_path / "x.store", on_progress=disturb)
+    assert seen
+    assert not list(tmp_path.glob(".*lock"))
+
+
+def test_a_glob_does_not_mean_the_store_that_is_being_made(inputs, tmp_path):
+    first = plurank.ingest(str(tmp_path / "**" / "*"), tmp_path / "x.store")
+    again = plurank.ingest(str(tmp_path / "**" / "*"), tmp_path / "x.store", overwrite=True)
+    assert len(first) == len(again)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import plurank
-from plurank import ParameterError
+from plurank import DataError, ParameterError
 from plurank.data.blocks import cut_users, group_blocks, number_groups, sum_tree
 from tests.contracts.equality import assert_same_model
 
@@ -57,11 +57,17 @@ def test_models_weigh_and_score_stores_as_they_do_comparisons(stored, tmp_path, 
         (comparisons, {}),
         (store, {"engine": "dask", "scheduler": cluster.scheduler_address}),
     ):
-        model.write_weights(source, tmp_path / "weights.parquet", **where)
-        table = pl.read_parquet(tmp_path / "weights.parquet")
+        model.write_weights(source, tmp_path / "weights[1].parquet", **where)
+        table = pl.read_parquet(tmp_path / "weights[1].parquet", glob=False)
         assert table["user"].to_list() == comparisons.users.tolist()
         assert table.columns[1:] == ["ranking 1", "ranking 2", "ranking 3"]
         np.testing.assert_array_equal(table.drop("user").to_numpy(), model.transform(comparisons))
+
+
+def test_weights_are_not_written_where_there_is_no_folder(stored, tmp_path):
+    model = MODELS["mixed"]().fit(stored[1])
+    with pytest.raises(DataError, match="there is no folder"):
+        model.write_weights(stored[0], tmp_path / "nowhere" / "weights.parquet")
 
 
 def test_the_number_of_rankings_is_chosen_as_in_memory(stored):

@@ -9,10 +9,12 @@ import sys
 import textwrap
 import time
 
+import numpy as np
 import pytest
 
 import plurank
 from plurank import DataError, EngineError, ParameterError
+from plurank.algorithms.checkpoint import clear_checkpoint
 from tests.contracts.equality import assert_same_model
 
 
@@ -54,6 +56,7 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_answer(n_passes, stored, who
         make().fit(store, checkpoint=tmp_path / "fit", on_progress=at_pass(n_passes, stop))
     resumed = make().fit(store, checkpoint=tmp_path / "fit", resume=True)
     assert_same_model(whole, resumed)
+    clear_checkpoint(tmp_path / "fit")
     assert not (tmp_path / "fit").exists()
 
 
@@ -71,13 +74,65 @@ def test_a_fit_that_was_stopped_is_not_lost_by_mistake(stored, tmp_path):
     store, _ = stored
     with pytest.raises(Stop):
         make().fit(store, checkpoint=tmp_path, on_progress=at_pass(8, stop))
-    with pytest.raises(ParameterError, match="holds a fit that was stopped"):
+    with pytest.raises(ParameterError, match="holds a fit already"):
         make().fit(store, checkpoint=tmp_path)
     with pytest.raises(ParameterError, match="of another fit: mixing was"):
         plurank.MixedRanking(3, random_state=0, tol=1e-9).fit(store, checkpoint=tmp_path, resume=True)
     assert (tmp_path / "checkpoint.npz").exists()
     with pytest.raises(ParameterError, match="resume=True needs checkpoint="):
         make().fit(store, resume=True)
+
+
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
+def test_what_others_keep_in_the_folder_of_checkpoints_stays(stored, tmp_path):
+    store, _ = stored
+    (tmp_path / "202401").mkdir()
+    (tmp_path / "202401" / "precious.csv").write_text("a")
+    make().fit(store, checkpoint=tmp_path)
+    clear_checkpoint(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["202401"]
+    assert (tmp_path / "202401" / "precious.csv").exists()
+    with pytest.raises(ParameterError, match="inside a store"):
+        make().fit(store, checkpoint=store.path / "shards")
+    store.to_comparisons()
+
+
+def test_two_fits_do_not_share_a_folder(stored, tmp_path):
+    store, _ = stored
+    seen = []
+
+    def disturb():
+        with pytest.raises(ParameterError, match="another fit is using"):
+            make().fit(store, checkpoint=tmp_path)
+        seen.append(True)
+        raise Stop
+
+    with pytest.raises(Stop):
+        make().fit(store, checkpoint=tmp_path, on_progress=at_pass(2, disturb))
+    assert seen
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "message"), [(5, "must be the path of a folder"), (__file__, "cannot be a folder")]
+)
+def test_folders_that_cannot_be_are_refused(checkpoint, message, stored):
+    with pytest.raises(ParameterError, match=message):
+        make().fit(stored[0], checkpoint=checkpoint)
+
+
+def test_a_generator_cannot_be_resumed_and_is_refused(stored, tmp_path):
+    rng = np.random.default_rng(0)
+    with pytest.raises(ParameterError, match="got a generator"):
+        plurank.MixedRanking(2, random_state=rng).fit(stored[0], checkpoint=tmp_path)
+
+
+def test_a_checkpoint_is_of_one_store_and_numbers_are_compared_as_numbers(stored, weighted_store, tmp_path):
+    with pytest.raises(Stop):
+        make(spread=1).fit(stored[0], checkpoint=tmp_path, on_progress=at_pass(5, stop))
+    with pytest.raises(ParameterError, match="other comparisons"):
+        make(spread=1).fit(weighted_store[0], checkpoint=tmp_path, resume=True)
+    with pytest.raises(Stop):
+        make(spread=np.float64(1.0)).fit(stored[0], checkpoint=tmp_path, resume=True, on_progress=at_pass(7, stop))
 
 
 def test_a_damaged_checkpoint_is_refused(stored, tmp_path):
@@ -91,8 +146,8 @@ def test_a_damaged_checkpoint_is_refused(stored, tmp_path):
         with pytest.raises(DataError, match="no checkpoint, or is damaged"):
             make().fit(store, checkpoint=tmp_path, resume=True)
     file.write_bytes(content)
-    weights = next(path for path in tmp_path.glob("*/weights-*.npy"))
-    for path in tmp_path.glob("*/weights-*.npy"):
+    weights = next(path for path in tmp_path.glob("plurank-weights-*/weights-*.npy"))
+    for path in tmp_path.glob("plurank-weights-*/weights-*.npy"):
         path.write_bytes(weights.read_bytes()[:50])
     with pytest.raises(DataError, match="missing or damaged"):
         make().fit(store, checkpoint=tmp_path, resume=True)
@@ -127,6 +182,24 @@ def test_an_address_where_nobody_answers_gives_a_sentence(stored, monkeypatch):
     monkeypatch.setattr("plurank.engine.cluster.TIMEOUT", 1)
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         make().fit(stored[0], engine="dask", scheduler="tcp://127.0.0.1:1")
+
+
+def test_what_is_no_scheduler_is_refused(stored):
+    pytest.importorskip("distributed")
+    with pytest.raises(ParameterError, match="address or a client"):
+        make().fit(stored[0], engine="dask", scheduler=5)
+
+
+def test_a_store_changed_while_it_is_fitted_on_a_cluster_is_refused(stored, cluster, tmp_path):
+    shutil.copytree(stored[0].path, tmp_path / "copy")
+    store = plurank.open_store(tmp_path / "copy")
+
+    def replace():
+        shard = next((tmp_path / "copy" / "shards").iterdir())
+        shutil.copy(shard / "losers.npy", shard / "winners.npy")
+
+    with pytest.raises(DataError, match="is damaged"):
+        make().fit(store, engine="dask", scheduler=cluster.scheduler_address, on_progress=at_pass(3, replace))
 
 
 @pytest.fixture

@@ -85,11 +85,13 @@ class Checkpoint:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             raise DataError(f"{self.path} is no checkpoint, or is damaged. Remove it and fit again.") from None
         about = json.loads(str(arrays["about"]))
-        other = sorted(name for name in {*about, *self.about} if about.get(name) != self.about.get(name))
+        if about.pop("store") != self.about["store"]:
+            raise ParameterError(f"{self.path} is of a fit to other comparisons than this store's. Use another folder.")
+        other = sorted(name for name in about if about[name] != self.about.get(name))
         if other:
             raise ParameterError(
-                f"{self.path} is of another fit: {other[0]} was {about.get(other[0])!r}, now it is "
-                f"{self.about.get(other[0])!r}. Use the same settings and data, or another folder."
+                f"{self.path} is of another fit: {other[0]} was {about[other[0]]!r}, now it is "
+                f"{self.about.get(other[0])!r}. Use the same settings, or another folder."
             )
 
 
@@ -102,3 +104,9 @@ def _restore(arrays: dict[str, Any]) -> Saved:
     )
     priors = Priors(arrays["mean"], concentration, spread, worth)
     return Saved(bool(arrays["rated"]), priors, climb, int(arrays["version"]), int(arrays["least_groups"]))
+
+
+def clear_checkpoint(folder: Path) -> None:
+    """Remove what a fit kept, once its model is saved, and the folder if nothing else is in it."""
+    (folder / NAME).unlink(missing_ok=True)
+    WeightFiles(folder).remove()

@@ -154,6 +154,9 @@ class StoredCrowd:
             np.concatenate([self.files.read(name, group.number, version) for group in self._groups])
             for name in ("means", "evidence")
         )
+        for done in (version, self.accepted):  # nobody needs them again
+            if done is not None:
+                self.files.forget(done)
         return Known(means, evidence, sums.information)
 
 

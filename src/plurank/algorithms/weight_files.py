@@ -4,6 +4,7 @@ Ours. A version is written beside the one accepted last, so that a step that doe
 """
 
 import os
+import secrets
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from plurank.exceptions import DataError
 
 Floats = NDArray[np.float64]
+PREFIX = "plurank-weights-"
 
 
 @dataclass
@@ -36,8 +38,8 @@ class WeightFiles:
     def write(self, name: str, group: int, version: int, array: Floats) -> None:
         """Write one array; the system may keep it in memory until ``settle``."""
         target = self._path(name, group, version)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f"{target.name}.{os.getpid()}.part")
+        target.parent.mkdir(exist_ok=True)  # not its parents: where the fit is over, nothing comes back
+        beside = target.with_name(f"{target.name}.{secrets.token_hex(6)}.part")
         with beside.open("wb") as file:
             np.save(file, array)
         os.replace(beside, target)
@@ -57,16 +59,19 @@ class WeightFiles:
         return self.read(name, group, 0) if self._path(name, group, 0).exists() else None
 
     def _path(self, name: str, group: int, version: int) -> Path:
-        return self.folder / f"{version:06}" / f"{name}-{group:05}.npy"
+        return self._home(version) / f"{name}-{group:05}.npy"
+
+    def _home(self, version: int) -> Path:
+        return self.folder / f"{PREFIX}{version:06}"
 
     def forget(self, version: int) -> None:
         """Remove a version, unless a checkpoint needs it."""
         if version != self.kept:
-            shutil.rmtree(self.folder / f"{version:06}", ignore_errors=True)
+            shutil.rmtree(self._home(version), ignore_errors=True)
 
     def settle(self, version: int) -> None:
         """Make sure that a version is on disk."""
-        for file in (self.folder / f"{version:06}").iterdir():
+        for file in self._home(version).iterdir():
             with file.open("rb") as opened:
                 os.fsync(opened.fileno())
 
@@ -78,7 +83,7 @@ class WeightFiles:
 
     def clear(self) -> None:
         """Remove all versions."""
-        for version in self.folder.glob("[0-9]" * 6):
+        for version in self.folder.glob(PREFIX + "[0-9]" * 6):
             shutil.rmtree(version, ignore_errors=True)
 
     def remove(self) -> None:

@@ -30,6 +30,7 @@ WORDS = {
     "random_state": "--seed", "n_users": "--users", "n_items": "--items",
     "comparisons_per_user": "--per-user", "pairs_per_rating": "--pairs-per-rating", "columns=": "--column",
     "max_iter=": "--max-iter", "candidates": "--candidates", "resume=True": "--resume", "checkpoint=": "--checkpoint",
+    "scheduler=": "--scheduler", "overwrite=True": "--overwrite",
 }  # fmt: skip
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 TOP = 10
 AUTO = "auto"
-NAME = "checkpoint.npz"  # of the file that a fit keeps
 # the options of each method, by the names of the model's parameters
 OPTIONS = {
     "mixed": {"component": "--component", "mixing": "--mixing", "ensemble": "--ensemble", "max_iter": "--max-iter"},
@@ -138,6 +137,8 @@ def fit(
     n_rankings = _parse_rankings(rankings, method)
     _refuse_foreign(method, settings)
     target = check_output(output, data)
+    if resume and checkpoint is not None and not checkpoint.exists():
+        note(f"{checkpoint} is not there: the fit begins anew.")
     if method == "topic" and (checkpoint is not None or resume):
         raise ParameterError("--checkpoint and --resume belong to --method mixed; --method topic takes a few passes.")
     source, found = read(data, column, ties)
@@ -156,6 +157,8 @@ def fit(
         model.fit(source, on_progress=on_progress, **where)
     model.save(target)
     written.append(target)
+    if checkpoint is not None:
+        _clear(checkpoint)
     if as_json:
         selected = {} if selection is None else {"selection": describe_selection(selection)}
         emit_json({"output": str(output), "data": found, **selected, **describe_model(model)})
@@ -166,6 +169,8 @@ def fit(
 @contextmanager
 def _say_how_to_go_on(checkpoint: Path | None) -> Iterator[None]:
     """Where Ctrl-C stops a fit that keeps checkpoints, say how to go on with it."""
+    from plurank.algorithms.checkpoint import NAME
+
     try:
         yield
     except BaseException as error:
@@ -174,6 +179,12 @@ def _say_how_to_go_on(checkpoint: Path | None) -> Iterator[None]:
         kept = f"{checkpoint} keeps how far the fit was; the same command with --resume goes on."
         err().print(f"\nStopped; {label(kept)}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _clear(checkpoint: Path) -> None:
+    from plurank.algorithms.checkpoint import clear_checkpoint
+
+    clear_checkpoint(checkpoint.expanduser())
 
 
 def _parse_rankings(text: str, method: str) -> int | None:

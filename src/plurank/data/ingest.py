@@ -24,7 +24,7 @@ from plurank.data.readers import File
 from plurank.data.store import MANIFEST, Store, as_path, open_store
 from plurank.exceptions import DataError
 from plurank.progress import Progress, silent
-from plurank.writing import write_json
+from plurank.writing import only_one, write_json
 
 FORMAT = "plurank ingest 1"
 PLAN, STORE, FINISHED = "plan.json", "store", "finished"
@@ -58,9 +58,17 @@ def build_store(
     """Do what :func:`ingest` says, in pieces of the given sizes."""
     check_roles(columns, ROLES)
     check_choice("ties", ties, ("half", "drop"))
-    source = Source(list_inputs(inputs), columns, ties)
     target = as_path(store).resolve()
     part = target.with_name(f"{target.name}.part")
+    source = Source(list_inputs(inputs, without=(target, part)), columns, ties)
+    _check_parent(target)
+    busy = DataError(f"another ingest is writing {target} right now. Wait for it, or give another name.")
+    with only_one(target.with_name(f".{target.name}.lock"), busy):
+        _build(part, target, source, budget, overwrite, on_progress)
+    return open_store(store)
+
+
+def _build(part: Path, target: Path, source: Source, budget: Budget, overwrite: bool, on_progress: Progress) -> None:
     plan = _make_plan(source)
     shutil.rmtree(_trash(part), ignore_errors=True)
     if not _is_finished(part, target, plan):
@@ -68,7 +76,6 @@ def build_store(
         _prepare(part, plan)
         _fill(part, source, plan, budget, on_progress)
     _finish(part, target)
-    return open_store(store)
 
 
 def _make_plan(source: Source) -> Plan:
@@ -91,9 +98,12 @@ def _is_finished(part: Path, target: Path, plan: Plan) -> bool:
     return is_ours and ((part / STORE).exists() or target.exists())
 
 
-def _check_target(target: Path, overwrite: bool) -> None:
+def _check_parent(target: Path) -> None:
     if not target.parent.is_dir():
         raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+
+
+def _check_target(target: Path, overwrite: bool) -> None:
     if not target.exists():
         return
     if not (target / MANIFEST).is_file():

@@ -12,25 +12,29 @@ from plurank.exceptions import DataError, ParameterError
 Inputs = File | Iterable[File]
 
 
-def list_inputs(inputs: Inputs) -> list[Path]:
-    """Give the files meant, in the order given; those of a folder or a glob are sorted by name."""
-    given = [inputs] if isinstance(inputs, (str, PathLike)) else list(inputs)
+def list_inputs(inputs: Inputs, without: Iterable[Path] = ()) -> list[Path]:
+    """Give the files meant, in the order given; those of a folder or a glob are sorted by name.
+
+    ``without``: folders whose files a glob does not mean, such as the store that is being made.
+    """
+    given = [inputs] if isinstance(inputs, (str, PathLike)) or not isinstance(inputs, Iterable) else list(inputs)
     if not given:
         raise ParameterError("expected at least one file, glob or folder to ingest, got none.")
-    files = [file for entry in given for file in _find_files(entry)]
+    files = [file for entry in given for file in _find_files(entry, tuple(without))]
     for file in files:
         kind_of(existing(file))
     _refuse_repeats(files)
     return files
 
 
-def _find_files(entry: File) -> list[Path]:
-    path = Path(entry) if isinstance(entry, (str, PathLike)) else existing(entry)
+def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
+    path = Path(entry).expanduser() if isinstance(entry, (str, PathLike)) else existing(entry)
     if path.is_dir():
         return _files_of_folder(path)
     if path.exists() or not glob.has_magic(str(path)):
         return [path]
-    found = sorted(match for match in map(Path, glob.glob(str(path), recursive=True)) if match.is_file())
+    matches = (match for match in map(Path, glob.glob(str(path), recursive=True)) if match.is_file())
+    found = sorted(match for match in matches if not any(match.resolve().is_relative_to(each) for each in without))
     if not found:
         raise DataError(f"{path}: no file has a name like this.")
     return found

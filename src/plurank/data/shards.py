@@ -22,7 +22,7 @@ from plurank.writing import write_beside
 USERS = "users.parquet"
 LABEL_GROUP = 2**16  # labels that are read together where only some are wanted
 PIECE = 2**22  # bytes read at once for a checksum
-REMEDY = "Ingest the data again, or copy the store again from where it is whole."
+REMEDY = "Ingest the data again, or copy the store again from where it is whole; workers must reach it too."
 
 
 class FileRecord(TypedDict):

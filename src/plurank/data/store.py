@@ -57,8 +57,9 @@ class Store:
                 check_size(self._folder(number), record)
         self._first_users = [0, *accumulate(shard["n_users"] for shard in self._manifest["shards"])]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return open_store, (self.path.resolve(),)  # small, and right in other folders too
+    def __getstate__(self) -> dict[str, Any]:
+        # the manifest travels, so that whoever opens the files elsewhere notices if they are others
+        return {name: value for name, value in self.__dict__.items() if name not in ("items", "offsets")}
 
     @property
     def n_users(self) -> int:

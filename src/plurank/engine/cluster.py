@@ -4,17 +4,18 @@ The store and the folder of the fit must be reachable from all workers under the
 nothing with it: tasks depend on files alone, so Dask runs them again elsewhere and they give the same.
 """
 
+import logging
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 from distributed import Client, KilledWorker, LocalCluster, get_worker
 
-from plurank.exceptions import EngineError
+from plurank.exceptions import EngineError, ParameterError, PlurankError
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -32,18 +33,35 @@ class DaskEngine:
         self._started: list[Any] = []
         if isinstance(scheduler, Client):
             self._client = scheduler
-            return
+        elif scheduler is None:
+            self._start_workers()
+        elif isinstance(scheduler, str):
+            self._connect(scheduler)
+        else:
+            raise ParameterError(f"scheduler must be an address or a client of Dask, got {type(scheduler).__name__}.")
+
+    def _start_workers(self) -> None:
         try:
-            if scheduler is None:
-                cluster = LocalCluster(threads_per_worker=1, dashboard_address=None)  # type: ignore[no-untyped-call]
-                self._started.append(cluster)
-            self._client = Client(scheduler or cluster, timeout=TIMEOUT)  # type: ignore[no-untyped-call]
-            self._started.insert(0, self._client)
+            cluster = LocalCluster(  # type: ignore[no-untyped-call]
+                threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            )
+        except (OSError, RuntimeError) as error:
+            raise EngineError(
+                f"Dask could not start workers here ({type(error).__name__}). In a script, call fit under "
+                "`if __name__ == '__main__':`, because every worker reads the script."
+            ) from None
+        self._client = Client(cluster)  # type: ignore[no-untyped-call]
+        self._started = [self._client, cluster]
+
+    def _connect(self, address: str) -> None:
+        try:
+            self._client = Client(address, timeout=TIMEOUT)  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:
             raise EngineError(
-                f"no Dask scheduler answers at {scheduler!r} ({error}). Expected an address such as tcp://host:8786; "
+                f"no Dask scheduler answers at {address!r} ({error}). Expected an address such as tcp://host:8786; "
                 "is it running, and can this machine reach it?"
             ) from None
+        self._started = [self._client]
 
     @property
     def least_units(self) -> int:
@@ -62,17 +80,19 @@ class DaskEngine:
             parts = self._submit(task, shared, units)
             while len(parts) > 1:
                 parts = [
-                    self._client.submit(merge, *pair, pure=False, retries=RETRIES) if len(pair) == 2 else pair[0]
+                    self._client.submit(_merge, merge, *pair, pure=False, retries=RETRIES)
+                    if len(pair) == 2
+                    else pair[0]
                     for pair in (parts[n : n + 2] for n in range(0, len(parts), 2))
                 ]
-            total: Result = parts[0].result()
+            total: Result = _unwrap(parts[0].result())
         return total
 
     def map(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> Iterator[Result]:
         """Give what the task gives for every unit, in their order."""
         with self._watch():
             for part in self._submit(task, shared, units):
-                yield part.result()
+                yield _unwrap(part.result())
 
     def _submit(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> list[Any]:
         with warnings.catch_warnings():  # what is shared is large, and sent once
@@ -112,4 +132,26 @@ def _run(task: Callable[[Any, Any], Any], shared: Any, unit: Any) -> Any:
     """Run a task on a worker; kernels use all threads of the worker, one at a time."""
     with _one_kernel_at_a_time:
         numba.set_num_threads(min(get_worker().state.nthreads, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
-        return task(shared, unit)
+        try:
+            return task(shared, unit)
+        except PlurankError as error:
+            return Refusal(error)
+
+
+class Refusal(NamedTuple):
+    """A task that cannot be done, which running it again would not change; it travels as a result."""
+
+    error: PlurankError
+
+
+def _merge(merge: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    for part in (one, other):
+        if isinstance(part, Refusal):
+            return part
+    return merge(one, other)
+
+
+def _unwrap(result: Any) -> Any:
+    if isinstance(result, Refusal):
+        raise result.error
+    return result

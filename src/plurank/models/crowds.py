@@ -15,10 +15,11 @@ from plurank.algorithms.weight_files import WeightFiles
 from plurank.data.blocks import Group, cut_users, number_groups
 from plurank.data.checks import check_choice
 from plurank.data.comparisons import Comparisons
-from plurank.data.store import Store
+from plurank.data.store import MANIFEST, Store
 from plurank.engine.local import Engine, LocalEngine
-from plurank.exceptions import DataError, EngineError, ParameterError
+from plurank.exceptions import EngineError, ParameterError
 from plurank.models.base import as_comparisons
+from plurank.writing import only_one
 
 EngineName = Literal["local", "dask"]
 Result = TypeVar("Result")
@@ -30,13 +31,12 @@ def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
     check_choice("engine", engine, ("local", "dask"))
     if engine == "local":
         if scheduler is not None:
-            raise ParameterError(f"scheduler={scheduler!r} needs engine='dask'.")
+            raise ParameterError("scheduler= needs engine='dask'.")
         yield LocalEngine()
         return
     if not isinstance(X, Store):
         raise ParameterError(
-            f"engine='dask' needs a store, got {type(X).__name__}. Make one with plurank.ingest or `plurank ingest`, "
-            "and open it with plurank.open_store."
+            "engine='dask' needs a store, not comparisons in memory. Make one with plurank.ingest or `plurank ingest`."
         )
     try:
         from plurank.engine.cluster import DaskEngine
@@ -53,50 +53,57 @@ def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
 def open_crowd(
     X: Any, n_rankings: int, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
 ) -> Iterator[tuple[Crowd, Checkpoint | None]]:
-    """Give the crowd, and where its fit keeps checkpoints; files of the fit are removed in the end.
+    """Give the crowd, and where its fit keeps checkpoints.
 
-    A fit that was stopped leaves them where ``checkpoint`` names the folder. ``resume`` goes on from them if there are
-    any.
+    Files of the fit are removed in the end, unless ``checkpoint`` names the folder: there they stay until the model is
+    saved. ``resume`` goes on from them if there are any.
     """
     if not isinstance(X, Store):
         if checkpoint is not None or resume:
             raise ParameterError("checkpoints need a store: make one with plurank.ingest or `plurank ingest`.")
         yield InMemory(as_comparisons(X)), None
         return
-    folder = _folder_of(X, checkpoint, resume)
+    folder = _own_folder(X) if checkpoint is None else _named_folder(checkpoint, resume)
+    if checkpoint is None and resume:
+        raise ParameterError("resume=True needs checkpoint=, the folder of the fit that was stopped.")
     files = WeightFiles(folder)
+    busy = ParameterError(f"another fit is using {folder} right now. Wait for it, or name another folder.")
     kept = None if checkpoint is None else Checkpoint(files, {**about, "store": X.fingerprint})
     try:
-        if kept is not None and kept.path.exists():
-            kept.load()
-        else:
-            files.clear()
-        yield StoredCrowd(X, n_rankings, engine, files, least_groups=engine.least_units), kept
-    except BaseException:
+        with only_one(folder / ".lock", busy):
+            if kept is not None and kept.path.exists():
+                kept.load()
+            else:
+                files.clear()
+            yield StoredCrowd(X, n_rankings, engine, files, least_groups=engine.least_units), kept
+    finally:
         if checkpoint is None:
             files.remove()
-        raise
-    if kept is not None:
-        kept.path.unlink(missing_ok=True)
-    files.remove()
 
 
-def _folder_of(store: Store, checkpoint: str | PathLike[str] | None, resume: bool) -> Path:
-    """Make the folder of the fit; workers of a cluster must reach it, so it lies beside the store."""
-    if checkpoint is None:
-        if resume:
-            raise ParameterError("resume=True needs checkpoint=, the folder of the fit that was stopped.")
-        try:
-            return Path(tempfile.mkdtemp(prefix=f".{store.path.name}.fit-", dir=store.path.parent))
-        except OSError as error:
-            raise DataError(
-                f"cannot write beside {store.path} ({error.strerror}). Name a folder for the fit with checkpoint=."
-            ) from None
-    folder = Path(checkpoint)
+def _own_folder(store: Store) -> Path:
+    """Make a folder for a fit; workers of a cluster must reach it, so it lies beside the store."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f".{store.path.name}.fit-", dir=store.path.parent))
+    except OSError as error:
+        raise ParameterError(
+            f"cannot write beside {store.path} ({error.strerror}). Name a folder for the fit with checkpoint=."
+        ) from None
+
+
+def _named_folder(checkpoint: str | PathLike[str], resume: bool) -> Path:
+    if not isinstance(checkpoint, (str, PathLike)):
+        raise ParameterError(f"checkpoint must be the path of a folder, got {type(checkpoint).__name__}.")
+    folder = Path(checkpoint).expanduser().resolve()
+    if any((place / MANIFEST).exists() for place in (folder, *folder.parents)):
+        raise ParameterError(f"{folder} is inside a store. Name a folder elsewhere for checkpoint=.")
     if (folder / NAME).exists() and not resume:
-        raise ParameterError(f"{folder} holds a fit that was stopped. Go on with resume=True, or remove the folder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder.resolve()
+        raise ParameterError(f"{folder} holds a fit already. Go on with resume=True, or remove its {NAME}.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(f"{folder} cannot be a folder for checkpoint= ({error.strerror}). Name another.") from None
+    return folder
 
 
 def map_users(

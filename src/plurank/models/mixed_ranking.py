@@ -127,10 +127,14 @@ class MixedRanking(ScoredRankings):
 
         For a store: ``engine="dask"`` runs on the workers of ``scheduler``, an address or a client of dask.distributed,
         or on processes of this machine without one. ``checkpoint`` is a folder where the fit keeps where it has got to
-        every few passes; with ``resume=True`` a fit that was stopped goes on from there.
+        every few passes; with ``resume=True`` a fit that was stopped goes on from there. Remove the folder when the
+        model is saved.
         """
         self._check_parameters()
-        about = {name: repr(value) for name, value in self.get_params().items() if name != "max_iter"}
+        if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
+            raise ParameterError("checkpoint= needs a whole number or None as random_state, got a generator.")
+        # what a fit that goes on must agree on; more passes are welcome
+        about = {name: _plain(value) for name, value in self.get_params().items() if name != "max_iter"}
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with (
             open_engine(X, engine, scheduler) as runner,
@@ -261,3 +265,8 @@ class MixedRanking(ScoredRankings):
 
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
+
+
+def _plain(value: Any) -> Any:
+    """Give a parameter as JSON has it."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series
+from plurank.exceptions import DataError
 from plurank.models.base import RankingModel, as_source
 from plurank.models.crowds import EngineName, map_users, open_engine
 from plurank.writing import write_beside
@@ -31,13 +32,15 @@ def write_weights(
     """
     check_is_fitted(model, "rankings_")
     target = Path(path).expanduser().resolve()
+    if not target.parent.is_dir():
+        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
     with (
         open_engine(X, engine, scheduler) as runner,
         TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder,
     ):
         parts = list(map_users(as_source(X), _write_part, (_without_users(model), Path(folder)), runner, labelled=True))
         with write_beside(target) as beside:
-            pl.scan_parquet(parts).sink_parquet(beside)
+            pl.scan_parquet(parts, glob=False).sink_parquet(beside)
 
 
 def _without_users(model: RankingModel) -> RankingModel:
