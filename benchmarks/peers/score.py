@@ -41,5 +41,5 @@ def score(probabilities: Floats, answers: NDArray[np.bool_]) -> dict[str, Any]:
 
 def sums_by_user(users: pl.Series, probabilities: Floats, answers: NDArray[np.bool_]) -> pl.DataFrame:
     """Sum log-likelihoods and count questions for every user: what paired differences are drawn from."""
-    logs = pl.DataFrame({"user": users, "logs": logs_of(probabilities, answers)})
+    logs = pl.DataFrame({"user": users, "logs": logs_of(probabilities.astype(np.float64), answers)})
     return logs.group_by("user", maintain_order=True).agg(pl.col("logs").sum(), n=pl.len())
