@@ -72,7 +72,10 @@ def test_weights_are_not_written_where_there_is_no_folder(stored, tmp_path):
 
 def test_the_number_of_rankings_is_chosen_as_in_memory(stored):
     store, comparisons = stored
-    here, there = (plurank.select_rankings(data, candidates=[1, 2], random_state=0) for data in (comparisons, store))
+    here, there = (
+        plurank.select_rankings(data, candidates=[1, 2], mixing="probability", random_state=0)
+        for data in (comparisons, store)
+    )
     assert here.n_rankings == there.n_rankings
     assert here.table.equals(there.table)
 

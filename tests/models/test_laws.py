@@ -1,14 +1,10 @@
 """How the answer changes when the data are changed in ways that should matter little."""
 
-from functools import partial
-
 import numba
 import numpy as np
 import pytest
 
 from plurank import TopicRanking, align, ranking_error
-from plurank.models import topic_ranking
-from plurank.statistics.pair_moments import pair_moments
 from tests.contracts.equality import assert_same_model
 from tests.oracles.small_data import relabelled, reordered, repeated, reversed_all, weighted
 
@@ -78,13 +74,6 @@ def test_the_number_of_threads_changes_no_bit(detection, easy):
     finally:
         numba.set_num_threads(usual)
     assert_same_model(*fits)
-
-
-@pytest.mark.parametrize("n_blocks", [2, 7, 1000])
-@pytest.mark.parametrize("detection", DETECTIONS)
-def test_the_number_of_blocks_of_users_changes_no_bit(detection, n_blocks, easy, models, monkeypatch):
-    monkeypatch.setattr(topic_ranking, "pair_moments", partial(pair_moments, n_blocks=n_blocks))
-    assert_same_model(fit(easy.comparisons, detection), models[detection])
 
 
 @pytest.mark.parametrize("detection", DETECTIONS)
