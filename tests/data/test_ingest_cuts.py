@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plurank.data.ingest_cuts import cut_users, pack
+from plurank.data.ingest_cuts import cut_into_shards, pack
 from plurank.data.shards import Shard, write_shard
 
 
@@ -48,7 +48,7 @@ TEXTS = st.text("abé🍣", min_size=1, max_size=3)
 def test_no_shard_is_larger_than_it_may_be_but_of_a_single_user(runs, most, tmp_path_factory):
     folders = written(runs, tmp_path_factory.mktemp("cuts"))
     total = sum(sum(run.values()) for run in runs)
-    cuts = cut_users(folders, total, most)
+    cuts = cut_into_shards(folders, total, most)
     np.testing.assert_array_equal(cuts.sizes, sizes_by_hand(runs, cuts.positions))
     assert (cuts.sizes > 0).all()
     edges = np.vstack([np.zeros(len(runs), int), cuts.positions, [len(run) for run in runs]])
@@ -67,7 +67,7 @@ def test_no_shard_is_larger_than_it_may_be_but_of_a_single_user(runs, most, tmp_
 
 def test_shards_are_nearly_as_large_as_they_may_be(tmp_path, rng):
     runs = [dict.fromkeys(rng.choice(10**6, 3000, replace=False).tolist(), 2) for _ in range(5)]
-    cuts = cut_users(written(runs, tmp_path), 30_000, 4000)
+    cuts = cut_into_shards(written(runs, tmp_path), 30_000, 4000)
     assert len(cuts.sizes) == 8
     assert (cuts.sizes[:-1] > 3500).all()
 

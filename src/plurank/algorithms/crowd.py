@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from plurank.components.bradley_terry import BradleyTerry, ScorePass, ScoreSums, cut_for_scores
 from plurank.data.blocks import cut_users, sum_blocks
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import Labels
 from plurank.data.observations import look_rated, observed_shares, weigh_observations
-from plurank.data.sampling import sample_for_scores
+from plurank.data.sampling import Source, sample_for_scores
 from plurank.inference.priors import keep_from_zero
 
 Floats = NDArray[np.float64]
@@ -35,20 +34,8 @@ class Crowd(Protocol):
     """Users with comparisons and weights. ``weigh`` tries new weights, ``accept`` keeps those tried last."""
 
     @property
-    def n_users(self) -> int:
-        """How many users there are."""
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-
-    @property
-    def items(self) -> Labels:
-        """The items' labels."""
-
-    @property
-    def users(self) -> Labels:
-        """The users' labels."""
+    def source(self) -> Source:
+        """Where the comparisons are."""
 
     @property
     def total_weight(self) -> float:
@@ -89,24 +76,9 @@ class InMemory:
     _tried: ScorePass | None = field(default=None, init=False, repr=False)
 
     @property
-    def n_users(self) -> int:
-        """How many users there are."""
-        return self.comparisons.n_users
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-        return self.comparisons.n_items
-
-    @property
-    def items(self) -> Labels:
-        """The items' labels."""
-        return self.comparisons.items
-
-    @property
-    def users(self) -> Labels:
-        """The users' labels."""
-        return self.comparisons.users
+    def source(self) -> Comparisons:
+        """Where the comparisons are."""
+        return self.comparisons
 
     @cached_property
     def total_weight(self) -> float:
@@ -133,7 +105,7 @@ class InMemory:
 
     def begin(self, weights: Floats) -> "InMemory":
         """Give the same crowd where everybody starts from the same weights (K,)."""
-        return replace(self, weights=np.tile(weights, (self.n_users, 1)))
+        return replace(self, weights=np.tile(weights, (self.comparisons.n_users, 1)))
 
     def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
@@ -147,8 +119,8 @@ class InMemory:
 
     def mean_weights(self) -> Floats:
         """Give the mean of everybody's weights, kept away from zero, (K,)."""
-        edges = cut_for_scores(self.comparisons.offsets, self.n_items, self.weights.shape[1])
-        return keep_from_zero(sum_blocks(self.weights, edges) / self.n_users)
+        edges = cut_for_scores(self.comparisons.offsets, self.comparisons.n_items, self.weights.shape[1])
+        return keep_from_zero(sum_blocks(self.weights, edges) / self.comparisons.n_users)
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
         """Weigh everybody a last time."""

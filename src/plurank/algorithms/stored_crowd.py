@@ -17,7 +17,6 @@ from plurank.algorithms.weight_files import WeightFiles
 from plurank.components.bradley_terry import BradleyTerry, ScoreSums, cut_for_scores
 from plurank.data.blocks import Group, cut_users, number_groups, sum_blocks
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import Labels
 from plurank.data.observations import look_rated, observed_shares, share_out
 from plurank.data.sampling import sample_for_scores
 from plurank.data.store import Store
@@ -61,24 +60,9 @@ class StoredCrowd:
     least_groups: int = 1
 
     @property
-    def n_users(self) -> int:
-        """How many users there are."""
-        return self.store.n_users
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-        return self.store.n_items
-
-    @property
-    def items(self) -> Labels:
-        """The items' labels."""
-        return self.store.items
-
-    @property
-    def users(self) -> Labels:
-        """The users' labels."""
-        return self.store.users
+    def source(self) -> Store:
+        """Where the comparisons are."""
+        return self.store
 
     @cached_property
     def total_weight(self) -> float:
@@ -131,8 +115,8 @@ class StoredCrowd:
 
     @cached_property
     def _groups(self) -> list[Group]:
-        edges = cut_for_scores(self.store.offsets, self.n_items, self.n_rankings)
-        bytes_per_sum = 16 * self.n_items * self.n_rankings
+        edges = cut_for_scores(self.store.offsets, self.store.n_items, self.n_rankings)
+        bytes_per_sum = 16 * self.store.n_items * self.n_rankings
         return number_groups(self.store.offsets, edges, bytes_per_sum, self.least_groups)
 
     def accept(self) -> None:
@@ -144,7 +128,7 @@ class StoredCrowd:
     def mean_weights(self) -> Floats:
         """Give the mean of everybody's weights, kept away from zero, (K,)."""
         total = self.engine.reduce(weights_of, (self.files, self.accepted), self._groups, np.add)
-        return keep_from_zero(total / self.n_users)
+        return keep_from_zero(total / self.store.n_users)
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
         """Weigh everybody a last time."""

@@ -32,7 +32,7 @@ class Cuts:
     largest: Any
 
 
-def cut_users(folders: Sequence[Path], total: int, most: int) -> Cuts:
+def cut_into_shards(folders: Sequence[Path], total: int, most: int) -> Cuts:
     """Cut the users of sorted runs into shards of at most so many comparisons, or of one user who has more."""
     edges = read_labels(folders[0] / USERS, 0, 0)
     before = np.zeros(0, dtype=np.int64)

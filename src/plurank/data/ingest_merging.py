@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from plurank.data.encoding import Codes
-from plurank.data.ingest_cuts import Counts, Cuts, cut_users
+from plurank.data.ingest_cuts import Counts, Cuts, cut_into_shards
 from plurank.data.ingest_ids import settle_type
 from plurank.data.ingest_memory import PROGRAM, USER_ROW, Budget
 from plurank.data.ingest_runs import NEW_ITEMS, RECORD, RUNS, Run, rewrite_as_text, run_folder
@@ -69,7 +69,7 @@ def _find_positions(runs: list[Run], folders: list[Path], file: Path, budget: Bu
     if not file.exists():
         total = sum(run.n_comparisons for run in runs)
         width = sum(run.label_bytes for run in runs) / total
-        cuts = cut_users(folders, total, budget.rows_of_shard(width))
+        cuts = cut_into_shards(folders, total, budget.rows_of_shard(width))
         _refuse_giants(cuts, budget)
         ends = [run.n_users for run in runs]
         with write_beside(file) as beside, beside.open("wb") as content:

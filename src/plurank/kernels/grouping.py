@@ -153,29 +153,15 @@ def _index_by_search(winners, losers, n_items):
     n_pairs = n_others.sum()
     lower = np.empty(n_pairs, np.int32)
     higher = np.empty(n_pairs, np.int32)
-    first_pair = np.empty(n_items, np.int64)
+    begins = np.zeros(n_items + 1, np.int64)
     p = 0
     for low in range(n_items):
-        first_pair[low] = p
         for e in range(offsets[low], offsets[low] + n_others[low]):
             lower[p] = low
             higher[p] = others[e]
             p += 1
-
-    rows = np.empty(n, np.int32)
-    for e in range(n):
-        low = min(winners[e], losers[e])
-        high = max(winners[e], losers[e])
-        left = first_pair[low]
-        right = left + n_others[low] - 1
-        while left < right:
-            middle = (left + right) // 2
-            if higher[middle] < high:
-                left = middle + 1
-            else:
-                right = middle
-        rows[e] = 2 * left + (winners[e] > losers[e])
-    return rows, lower, higher
+        begins[low + 1] = p
+    return find_rows(winners, losers, begins, higher), lower, higher
 
 
 @njit(cache=True)

@@ -41,7 +41,7 @@ def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_p
     model.worth_ = priors.worth
     crowd = crowd.count_as_observed(model.worth_) if model.rated_ else crowd
     fitted, crowd, priors = _fit_scores(model, crowd, priors, model.start, children[1], on_progress, kept)
-    model.items_, model.users_ = crowd.items, crowd.users
+    model.items_, model.users_ = crowd.source.items, crowd.source.users
     if model.component == "bradley-terry":
         _keep_scores(model, crowd, fitted, priors)
     else:
@@ -138,7 +138,7 @@ def _add_members(
     """Fit again from other starts, with rankings in the order of the first fit's."""
     n_items, n_rankings = model.scores_.shape
     model.member_scores_ = np.empty((len(children), n_items, n_rankings))
-    model.member_weights_ = np.empty((len(children), crowd.n_users, n_rankings))
+    model.member_weights_ = np.empty((len(children), crowd.source.n_users, n_rankings))
     for member, rng in enumerate(children):
         fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
         fitted, own_crowd, own = _fit_scores(model, crowd, fresh, "random", rng, on_progress)

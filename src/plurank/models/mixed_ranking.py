@@ -174,9 +174,9 @@ class MixedRanking(ScoredRankings):
             raise ValueError("rankings_ are not in the order of scores_")
 
     def _check_enough(self, crowd: Crowd) -> None:
-        if self.n_rankings > crowd.n_users:
+        if self.n_rankings > crowd.source.n_users:
             raise NotIdentifiableError(
-                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(crowd.n_users, 'user')}. "
+                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(crowd.source.n_users, 'user')}. "
                 "Expected at most as many rankings as users; try fewer rankings."
             )
         if self.component != "bradley-terry" and not isinstance(crowd, InMemory):
