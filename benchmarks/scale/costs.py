@@ -1,17 +1,24 @@
-"""What a pass costs: nanoseconds a comparison and thread, by rankings, items and comparisons a person.
+"""What a pass costs: nanoseconds a comparison and thread, by rankings, items and comparisons a person; and bytes.
 
-    python -m benchmarks.scale.costs
+    python -m benchmarks.scale.costs [--bytes]
 
-The constants of docs/scale.md. In memory, one thread, so that nothing else is measured.
+The constants of docs/scale.md. In memory, one thread, so that nothing else is measured. --bytes counts, in no time,
+what a store holds and what travels in a pass, for Q = 200 items and K = 10 rankings.
 """
 
+import pickle
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numba
 import numpy as np
 
 import plurank
 from benchmarks.common import seconds, write_results
+from plurank.algorithms.stored_crowd import Task
+from plurank.algorithms.weight_files import WeightFiles
 from plurank.components.bradley_terry import BradleyTerry
 
 N = 2_000_000
@@ -21,7 +28,30 @@ CASES = [  # n_rankings, n_items, comparisons_per_user
 ]  # fmt: skip
 
 
+def count_bytes() -> None:
+    """Count what a small store holds, and what is sent to a worker and comes back in a pass."""
+    truth = plurank.simulate(2_000, 200, 3, 250, 1.0, 0).comparisons
+    component, prior = BradleyTerry(np.zeros((200, 10))), np.full((1, 10), 0.3)
+    with tempfile.TemporaryDirectory() as folder:
+        truth.to_frame().write_parquet(Path(folder) / "votes.parquet")
+        store = plurank.ingest(Path(folder) / "votes.parquet", Path(folder) / "votes.store")
+        task = Task(store, WeightFiles(Path(folder)), None, np.full(10, 0.1), 1, 2, component, prior, 1)
+        sums = component.weigh(truth, np.full((truth.n_users, 10), 0.1), prior, 1).sums
+        found = {
+            "a comparison in the store": round(store.n_bytes / len(store), 2),
+            "sent to a worker in a pass": len(pickle.dumps(task)),
+            "given by a group in a pass": len(pickle.dumps(sums)),
+        }
+    rows = [{"what": what, "bytes": value, "n_items": 200, "n_rankings": 10} for what, value in found.items()]
+    for row in rows:
+        print(row)
+    write_results("scale_bytes", rows)
+
+
 def main() -> None:
+    if "--bytes" in sys.argv[1:]:
+        count_bytes()
+        return
     numba.set_num_threads(1)
     rows = []
     for mixing in ("probability", "utility"):
