@@ -1,0 +1,1 @@
+"""Figures, tables and the page: what a fitted model looks like."""

@@ -1,0 +1,1 @@
+"""The service: a fitted model over HTTP, and the live page."""
