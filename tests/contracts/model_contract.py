@@ -16,6 +16,7 @@ import plurank
 from plurank import Comparisons, DataError, ParameterError
 from tests.contracts.difficult_data import DifficultData
 from tests.contracts.equality import assert_same_model
+from tests.contracts.person_contract import PersonContract
 from tests.oracles.small_data import draw_comparisons, repeated, weighted
 
 IDS = {
@@ -36,7 +37,7 @@ def asked(c):
     return frame.select("user", pl.col("winner").alias("left"), pl.col("loser").alias("right"))
 
 
-class ModelContract(DifficultData):
+class ModelContract(DifficultData, PersonContract):
     """The promises. ``bad_parameters``: arguments that fit refuses; ``closeness`` of transform to the fit's weights,
     ``score_closeness`` of an item's score to its mean probability, and of one comparison's likelihood to its own."""
 

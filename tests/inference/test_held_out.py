@@ -13,8 +13,9 @@ from plurank import Comparisons, DataError, kernels
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.mallows import Mallows
 from plurank.components.strict import Strict
-from plurank.inference import held_out
-from plurank.inference.held_out import law_of, mean_log_likelihood, user_seeds
+from plurank.inference import held_out, laws
+from plurank.inference.held_out import mean_log_likelihood, user_seeds
+from plurank.inference.laws import law_of
 from tests.oracles.simulated_scores import sigmoid
 from tests.oracles.small_data import build, draw_comparisons, reordered, repeated, weighted
 
@@ -62,7 +63,7 @@ def c():
 def test_particles_find_the_sum_over_all_tokens_however_few_tokens_are_drawn_again(
     c, concentration, most_redrawn, monkeypatch
 ):
-    monkeypatch.setattr(held_out, "MOST_REDRAWN", most_redrawn)
+    monkeypatch.setattr(laws, "MOST_REDRAWN", most_redrawn)
     prior = concentration * np.array([0.5, 0.3, 0.2])
     p = Strict(RANKINGS, 0.1).chances(c.winners, c.losers)
     exact = [sum_over_tokens(p[a:b], prior) for a, b in itertools.pairwise(c.offsets)]
@@ -141,7 +142,7 @@ def test_particles_and_integrals_say_the_same_about_long_users(monkeypatch):
     c = draw_comparisons(np.random.default_rng(3), n_users=6, n_items=5, most=60)
     law = law_of(Strict(RANKINGS, 0.1), np.array([0.5, 0.3, 0.2]))
     by_particles = estimates(law, c, 100)
-    monkeypatch.setattr(held_out, "MOST_TOKENS", 0)  # users with more are integrated
+    monkeypatch.setattr(laws, "MOST_TOKENS", 0)  # users with more are integrated
     by_integral = estimates(law, c, 100)
     noise = np.sqrt((by_particles.var(axis=0) + by_integral.var(axis=0)) / N_SEEDS)
     shortfall = by_particles.var(axis=0) + by_integral.var(axis=0)

@@ -4,7 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
+from plurank.inference.intervals import draw_user, place_bounds, weight_bounds
+from plurank.inference.intervals import user_place_bounds as bounds_of_draws
+
+
+def user_place_bounds(scores, errors, correlations, weights, evidence, level):
+    return bounds_of_draws(scores, errors, correlations, weights, draw_user(weights, evidence), level)
 
 
 def places(scores):

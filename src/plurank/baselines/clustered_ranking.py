@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from threadpoolctl import threadpool_limits
 
 from plurank import kernels
@@ -17,7 +17,8 @@ from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
-from plurank.inference.held_out import Law, Seeds
+from plurank.inference.laws import Law, Seeds
+from plurank.inference.weight_draws import Draws
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
 from plurank.models.fields import COMMON, Field
 from plurank.progress import Progress, silent
@@ -240,3 +241,12 @@ class OneClusterEach:
     def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:  # noqa: ARG002
         """Sum over the clusters, (M,)."""
         return logsumexp(Mixture.of(comparisons, 0.0).chances_of(self.clusters), axis=1)
+
+    def draw_posterior(self, comparisons: Comparisons, n: int, seed: int) -> Draws:  # noqa: ARG002
+        """Give the clusters, each with its probability, of one user."""
+        joint = Mixture.of(comparisons, 0.0).chances_of(self.clusters)[0]
+        return Draws(np.eye(len(joint)), softmax(joint))
+
+    def chances(self, weights: Floats, left: Codes, right: Codes) -> Floats:
+        """P(left over right) for pairs and for each of several weights (m, K), (n, m)."""
+        return np.minimum(BradleyTerry(self.clusters.scores).chances(left, right) @ weights.T, 1.0)

@@ -94,7 +94,7 @@ class FJS(StrictRankings):
             moments = pair_moments(comparisons, 0)  # no half of it is used, so the seed of the halves is none
             found = fit_sparsest(pooled_marginals(moments), self.n_rankings, on_progress)
             self._keep(comparisons, found)
-            self._weigh(comparisons, partial(self._fit_concentration, moments), on_progress, LocalEngine())
+            self._weigh_users(comparisons, partial(self._fit_concentration, moments), on_progress, LocalEngine())
         self._order_rankings()
         if not self.converged_:
             message = f"the masses were still moving after {self.n_iter_} rounds; they are kept. Try fewer rankings."

@@ -81,7 +81,7 @@ class PairTopics(RankingModel):
             novel = self._detect(moments, rng, on_progress)
             matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, REGRESSION_TOL)
             self._keep(comparisons, moments, matrix)
-            self._weigh(comparisons, moments, on_progress)
+            self._weigh_topics(comparisons, moments, on_progress)
         self._order_rankings()
         return self
 
@@ -117,7 +117,7 @@ class PairTopics(RankingModel):
         self.rankings_ = np.argsort(-self._mean_wins().T, axis=1, kind="stable")
         self.n_iter_, self.converged_ = 1, True
 
-    def _weigh(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
+    def _weigh_topics(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
         """Fit concentration and flip probability in turns on some of the users, then the weights of all."""
         sample = every_nth_user(comparisons, FLIP_SAMPLE)
         rows, users = self._rows_of(sample.winners, sample.losers), sample.user_of_each()

@@ -17,34 +17,34 @@ SEED = 20_261_115  # of the draws that intervals are made of: the same model, th
 
 def place_bounds(scores: Floats, errors: Floats, level: float) -> Bounds:
     """Best and worst place, counted from 1, of items with scores (Q,) and standard errors (Q,)."""
-    return _bounds(scores, scores + errors * _noise(0, len(scores)), level)
+    return _bounds(scores, scores + errors * _noise(len(scores)), level)
 
 
 def user_place_bounds(
-    scores: Floats, errors: Floats, correlations: Floats, weights: Floats, evidence: float, level: float
+    scores: Floats, errors: Floats, correlations: Floats, weights: Floats, followed: Floats, level: float
 ) -> Bounds:
     """Best and worst place of items for a user who ranks them by ``scores @ weights``.
 
-    scores and errors (Q, K); correlations (K, K) of the errors between rankings.
+    scores and errors (Q, K); correlations (K, K) of the errors between rankings; followed (N_DRAWS, K), what the
+    weights may be.
     """
-    followed = _draw_user(weights, evidence)
-    drawn = followed @ scores.T
     values, vectors = np.linalg.eigh(correlations)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    for k in range(len(weights)):  # one stream of noise at a time: all together would not fit into memory
-        drawn += (followed @ (errors * root[:, k]).T) * _noise(k, len(scores))
-    return _bounds(scores @ weights, drawn, level)
+    variances = np.zeros((len(followed), len(scores)))
+    for column in root.T:  # one at a time: all together would not fit into memory
+        variances += (followed @ (errors * column).T) ** 2
+    return _bounds(scores @ weights, followed @ scores.T + np.sqrt(variances) * _noise(len(scores)), level)
 
 
-def _noise(stream: int, n: int) -> Floats:
-    return np.random.default_rng([SEED, stream]).standard_normal((N_DRAWS, n))
+def _noise(n: int) -> Floats:
+    return np.random.default_rng(SEED).standard_normal((N_DRAWS, n))
 
 
-def _draw_user(weights: Floats, evidence: float) -> Floats:
-    """Draw one user's weights (n_draws, K); with infinite evidence they are what they are."""
+def draw_user(weights: Floats, evidence: float) -> Floats:
+    """Draw one user's weights (N_DRAWS, K); with infinite evidence they are what they are."""
     if not np.isfinite(evidence):
         return np.tile(weights, (N_DRAWS, 1))
-    return np.random.default_rng(SEED).dirichlet(np.maximum(evidence * weights, 1e-3), size=N_DRAWS)
+    return np.random.default_rng([SEED, 1]).dirichlet(np.maximum(evidence * weights, 1e-3), size=N_DRAWS)
 
 
 def _bounds(scores: Floats, drawn: Floats, level: float) -> Bounds:

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -23,10 +23,15 @@ from plurank.data.rows import refuse_missing
 from plurank.data.store import Store
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
-from plurank.inference.held_out import Law, Tokens, mean_log_likelihood
+from plurank.inference.held_out import mean_log_likelihood
+from plurank.inference.intervals import user_place_bounds
+from plurank.inference.laws import Law, Tokens
 from plurank.models.fields import COMMON, Field
 from plurank.rng import RandomState, as_generator
 from plurank.wording import count
+
+if TYPE_CHECKING:
+    from plurank.models.person import Person
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -106,7 +111,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
     def _item_utilities(self) -> list[Floats]:
         """Log odds of every item to be preferred to another, in every ranking, (Q, K), for every fit averaged over."""
-        wins = np.stack([self._item_scores(row) for row in np.eye(len(self.mean_weights_))], axis=1)
+        wins, _, _ = self._place_scores()
         wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
         return [np.log(wins / (1.0 - wins))]
 
@@ -234,6 +239,40 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _item_scores(self, weights: Floats) -> Floats:
         """Mean probability of every item to be preferred to the others, (Q,), for weights (K,)."""
+
+    def _place_scores(self) -> tuple[Floats, Floats, Floats]:
+        """What adds up to a person's order: scores (Q, K), their errors (Q, K), and correlations of these (K, K)."""
+        rows = np.eye(len(self.mean_weights_))
+        scores = np.stack([self._item_scores(row) for row in rows], axis=1)
+        return scores, np.zeros_like(scores), rows
+
+    def _with_places(self, frame: pl.DataFrame, weights: Floats, followed: Floats, level: float) -> pl.DataFrame:
+        """Add bounds of the places to a person's order, given their weights (K,) and what these may be."""
+        lower, upper = user_place_bounds(*self._place_scores(), weights, followed, level)
+        order = look_up(frame["item"], self.items_, "item")
+        return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def fold_in(self, answers: Any = None) -> "Person":
+        """Get to know one new person; nothing is fitted again.
+
+        ``answers`` are pairs (winner, loser) of items, comparisons of one user, or None for somebody nobody has asked
+        yet. The person tells their weights, their order of all items, and what to ask them next.
+        """
+        from plurank.models.person import Person, as_answers
+
+        check_is_fitted(self, "rankings_")
+        return Person(self, self._in_own_items(as_answers(answers, self.items_)))
+
+    def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
+        """Give the two items to ask a new person about next, whose answer teaches most about their weights."""
+        pairs = self.fold_in(answers).next_pairs(1)
+        if not len(pairs):
+            raise DataError("every pair of items was asked already; there is no next one.")
+        return pairs.select("left", "right").row(0)
+
+    def _weigh(self, comparisons: Comparisons) -> Comparisons:
+        """Let comparisons count as what was observed."""
+        return comparisons
 
     def _one_row(self, user: Any, weights: Any) -> Floats:
         if weights is not None:

@@ -19,7 +19,7 @@ from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
-from plurank.inference.held_out import Law, law_of
+from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import mean_of
 from plurank.models.base import Codes, Floats, Followers, as_comparisons
 from plurank.models.crowds import EngineName, open_crowd, open_engine

@@ -12,7 +12,7 @@ from plurank.components.ordered import OrderedComponent
 from plurank.data.checks import check_whole
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError, ParameterError
-from plurank.inference.intervals import place_bounds, user_place_bounds, weight_bounds
+from plurank.inference.intervals import draw_user, place_bounds, weight_bounds
 from plurank.models.base import Floats, RankingModel, board
 
 LEVEL = 0.9
@@ -36,13 +36,15 @@ class ScoredRankings(RankingModel):
             return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
         return self._wins_by_ranking() @ weights
 
-    def _wins_by_ranking(self, k: int | None = None) -> Floats:
-        """P(preferred to another item drawn at random) for every item in every ranking, (Q, K), or in one, (Q, 1)."""
-        columns = slice(None) if k is None else slice(k, k + 1)
-        component = self._component()
-        if isinstance(component, BradleyTerry):
-            return mean_wins(self.scores_[:, columns])
-        return component.mean_wins()[:, columns]
+    def _wins_by_ranking(self) -> Floats:
+        """P(preferred to another item drawn at random) for every item in every ranking, (Q, K)."""
+        known = self.__dict__.get("_wins")  # of these scores, or of those of an earlier fit
+        if known is None or known[0] is not self.scores_:
+            component = self._component()
+            wins = mean_wins(self.scores_) if isinstance(component, BradleyTerry) else component.mean_wins()
+            known = self._wins = (self.scores_, wins)
+        wins_now: Floats = known[1]
+        return wins_now
 
     def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
         """Rank all items for one user, best first: columns item, score, rank, lower, upper.
@@ -55,14 +57,14 @@ class ScoredRankings(RankingModel):
         evidence = np.inf
         if user is not None and weights is None:
             evidence = float(self.user_evidence_[look_up([user], self.users_, "user")[0]])
-        scores, errors = self.scores_, self.score_errors_
-        if self.mixing == "probability":  # what adds up is the probability to win
-            scores = self._wins_by_ranking()
-            errors = slopes(self.scores_, scores) * errors
         own = self._one_row(user, weights)
-        lower, upper = user_place_bounds(scores, errors, self.score_correlations_, own, evidence, LEVEL)
-        order = look_up(frame["item"], self.items_, "item")
-        return frame.with_columns(lower=lower[order], upper=upper[order])
+        return self._with_places(frame, own, draw_user(own, evidence), LEVEL)
+
+    def _place_scores(self) -> tuple[Floats, Floats, Floats]:
+        if self.mixing == "utility":
+            return self.scores_, self.score_errors_, self.score_correlations_
+        wins = self._wins_by_ranking()  # what adds up is the probability to win
+        return wins, slopes(self.scores_, wins) * self.score_errors_, self.score_correlations_
 
     def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
         """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
@@ -75,7 +77,7 @@ class ScoredRankings(RankingModel):
         k = ranking - 1
         order = self.rankings_[k]
         lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)
-        frame = board(self.items_, order, self._wins_by_ranking(k)[:, 0])
+        frame = board(self.items_, order, self._wins_by_ranking()[:, k])
         return frame.with_columns(lower=lower[order], upper=upper[order])
 
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:

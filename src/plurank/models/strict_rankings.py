@@ -33,7 +33,7 @@ class StrictRankings(RankingModel):
         """The counts of the Dirichlet of user weights, (K,)."""
         return self.concentration_ * self.mean_weights_
 
-    def _weigh(
+    def _weigh_users(
         self,
         source: Comparisons | Store,
         fit_prior: Callable[[Comparisons], None],

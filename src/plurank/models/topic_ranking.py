@@ -108,7 +108,7 @@ class TopicRanking(StrictRankings):
             recovery = self._recover(moments, rng, on_progress)
             check_distinct(recovery)
             self._keep(source, moments, recovery)
-            self._weigh(source, partial(self._fit_prior, moments), on_progress, runner)
+            self._weigh_users(source, partial(self._fit_prior, moments), on_progress, runner)
         self._order_rankings()
         if not self.converged_:
             message = f"the rankings were still improving after {self.n_iter_} rounds of polishing; they are kept."

@@ -1,0 +1,205 @@
+"""How people decide whose weights nobody knows: by one ranking at a time, or by a blend of the rankings' scores.
+
+A law says how likely all that a person said is, and what their weights may be given that. Every law is linear inside:
+``P(i over j) = link(theta . x_ij)`` with features x_ij of the pair, one a ranking.
+
+Wallach, Murray, Salakhutdinov and Mimno 2009 (Algorithm 3, from left to right; see the kernel) where every comparison
+is made by one ranking. Ours: where a person blends the scores of the rankings there is no such token, and the integral
+over the weights is found by importance sampling.
+
+A comparison of weight c has its likelihood to the power of c. A whole weight is that many tokens; users with other
+weights, or with more than ``MOST_TOKENS`` comparisons, are integrated by importance sampling too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp
+
+from plurank import kernels
+from plurank.components.bradley_terry import BradleyTerry
+from plurank.components.ordered import OrderedComponent
+from plurank.data.comparisons import Comparisons
+from plurank.inference.weight_draws import Draws, draw_weights, weigh_draws
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Seeds = NDArray[np.uint64]
+MOST_REDRAWN = 4  # earlier tokens at a comparison: more particles are worth more than more draws of each
+MOST_TOKENS = 20_000  # of one user
+DRAWS_PER_PARTICLE = 4  # a draw of weights costs one look at every comparison, a particle several
+LEAST_COUNT = 1e-9  # of a Dirichlet, so that logarithms of weights are finite
+WEIGHING_ROUNDS = 50
+
+
+class Law(Protocol):
+    """How users decide whose weights nobody knows."""
+
+    @property
+    def prior(self) -> Floats:
+        """The counts of the Dirichlet of their weights, (K,)."""
+
+    def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:
+        """Estimate the log-likelihood of all that each user said, (M,)."""
+
+    def draw_posterior(self, comparisons: Comparisons, n: int, seed: int) -> Draws:
+        """Draw the weights of one user, given what they said."""
+
+    def chances(self, weights: Floats, left: Codes, right: Codes) -> Floats:
+        """P(left over right) for pairs and for each of several weights (m, K), (n, m)."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Each comparison is made by one ranking; ``likelihoods(winners, losers)`` gives its probabilities, (n, K)."""
+
+    prior: Floats
+    likelihoods: Callable[[Codes, Codes], Floats]
+
+    def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:
+        """Read comparisons of whole weight from left to right, integrate the others."""
+        c = comparisons
+        spoke = np.diff(c.offsets) > 0
+        values = np.zeros(c.n_users)
+        countable = spoke & _is_countable(c)
+        tokens = _repeat(_of_users(c, countable))
+        p = np.ascontiguousarray(self.likelihoods(tokens.winners, tokens.losers))
+        values[countable] = kernels.read_left_to_right(
+            tokens.offsets, p, self.prior, seeds[countable], n_particles, MOST_REDRAWN
+        )
+        others = spoke & ~countable
+        if others.any():
+            values[others] = self._posteriors(_of_users(c, others)).integrate(seeds[others], n_particles)
+        return values
+
+    def draw_posterior(self, comparisons: Comparisons, n: int, seed: int) -> Draws:
+        """Draw the weights of one user, given what they said."""
+        return self._posteriors(comparisons).draw(0, n, seed)
+
+    def chances(self, weights: Floats, left: Codes, right: Codes) -> Floats:
+        """P(left over right) for pairs and for each of several weights (m, K), (n, m)."""
+        return np.minimum(self.likelihoods(left, right) @ weights.T, 1.0)
+
+    def _posteriors(self, comparisons: Comparisons) -> "Posteriors":
+        c = comparisons
+        p = np.ascontiguousarray(self.likelihoods(c.winners, c.losers))
+        prior = np.maximum(self.prior, LEAST_COUNT)
+        start = prior + totals(c)[:, None] / len(prior)
+        near, _ = kernels.infer_dirichlets(c.offsets, p, c.kernel_weights, prior, start, WEIGHING_ROUNDS, 1e-3)
+        return Posteriors(c, prior, near, p, _log_mixture)
+
+
+@dataclass(frozen=True)
+class Blends:
+    """Each person blends the scores into one taste."""
+
+    prior: Floats
+    component: BradleyTerry
+
+    def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:
+        """Integrate over the weights."""
+        return self._posteriors(comparisons).integrate(seeds, n_particles)
+
+    def draw_posterior(self, comparisons: Comparisons, n: int, seed: int) -> Draws:
+        """Draw the weights of one user, given what they said."""
+        return self._posteriors(comparisons).draw(0, n, seed)
+
+    def chances(self, weights: Floats, left: Codes, right: Codes) -> Floats:
+        """P(left over right) for pairs and for each of several weights (m, K), (n, m)."""
+        chances: Floats = expit(self._leads(left, right) @ weights.T)
+        return chances
+
+    def _leads(self, left: Codes, right: Codes) -> Floats:
+        return self.component.scores[left] - self.component.scores[right]
+
+    def _posteriors(self, comparisons: Comparisons) -> "Posteriors":
+        c = comparisons
+        prior = np.maximum(self.prior, LEAST_COUNT)
+        start = np.tile(prior / prior.sum(), (c.n_users, 1))
+        found = self.component.weigh(c, start, prior[None], WEIGHING_ROUNDS)
+        near = np.maximum(found.evidence[:, None] * found.means, LEAST_COUNT)
+        return Posteriors(c, prior, near, self._leads(c.winners, c.losers), _log_sigmoid)
+
+
+def law_of(component: BradleyTerry | OrderedComponent, prior: Floats) -> Law:
+    """Say how new users decide by rankings of a kind, their weights from a Dirichlet(prior)."""
+    if isinstance(component, BradleyTerry) and component.mixing == "utility":
+        return Blends(prior, component)
+    return Tokens(prior, component.chances)
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """What users' weights may be: Dirichlet(prior) times ``prod_e link(theta . x_e)^c_e`` for each user.
+
+    near (M, K): counts of a Dirichlet near each user's posterior; x (n, K) features of what they said.
+    """
+
+    comparisons: Comparisons
+    prior: Floats
+    near: Floats
+    x: Floats
+    log_link: Callable[[Floats], Floats]
+
+    def integrate(self, seeds: Seeds, n_particles: int) -> Floats:
+        """Estimate the logarithm of the integral over the weights, of every user, (M,)."""
+        c = self.comparisons
+        values = np.zeros(c.n_users)
+        for u in np.flatnonzero(np.diff(c.offsets)):
+            _, likelihoods, shares = self._propose(int(u), n_particles * DRAWS_PER_PARTICLE, int(seeds[u]))
+            values[u] = logsumexp(likelihoods + shares) - logsumexp(shares)
+        return values
+
+    def draw(self, user: int, n: int, seed: int) -> Draws:
+        """Draw weights of one user, each with its share of the posterior."""
+        logs, likelihoods, shares = self._propose(user, n, seed)
+        return weigh_draws(logs, likelihoods + shares)
+
+    def _propose(self, user: int, n: int, seed: int) -> tuple[Floats, Floats, Floats]:
+        """Logarithms of weights (n, K), of the likelihood there and of the prior over the proposals, (n,) each."""
+        c = self.comparisons
+        own = slice(c.offsets[user], c.offsets[user + 1])
+        counts = 1.0 if c.weights is None else c.weights[own]
+        logs, shares = draw_weights(self.prior, self.near[user], n, seed)
+        likelihoods = (self.log_link(np.exp(logs) @ self.x[own].T) * counts).sum(axis=1)
+        return logs, likelihoods, shares
+
+
+def totals(comparisons: Comparisons) -> Floats:
+    """Sum the weights of every user's comparisons, (M,)."""
+    return np.bincount(comparisons.user_of_each(), comparisons.weights, comparisons.n_users).astype(np.float64)
+
+
+def _is_countable(comparisons: Comparisons) -> NDArray[np.bool_]:
+    """Tell for every user whether the comparisons are whole ones, and not too many, (M,)."""
+    c = comparisons
+    few = totals(c) <= MOST_TOKENS
+    if c.weights is None:
+        return few
+    broken = np.bincount(c.user_of_each(), c.weights % 1.0 != 0.0, c.n_users)
+    return few & (broken == 0)
+
+
+def _of_users(comparisons: Comparisons, chosen: NDArray[np.bool_]) -> Comparisons:
+    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets)))
+
+
+def _repeat(comparisons: Comparisons) -> Comparisons:
+    """Write a comparison of weight c as c comparisons."""
+    c = comparisons
+    if c.weights is None:
+        return c
+    times = c.weights.astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(times)])[c.offsets]
+    return Comparisons(np.repeat(c.winners, times), np.repeat(c.losers, times), offsets, c.items, c.users)
+
+
+def _log_mixture(x: Floats) -> Floats:
+    return np.log(x)
+
+
+def _log_sigmoid(x: Floats) -> Floats:
+    return np.minimum(x, 0.0) - np.log(1.0 + np.exp(-np.abs(x)))

@@ -1,0 +1,128 @@
+"""One person a model has not been fitted to: what their answers say about them, and what to ask them next."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plurank.data.checks import check_whole
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, as_series, look_up, object_array
+from plurank.exceptions import DataError
+from plurank.inference.held_out import user_seeds
+from plurank.inference.intervals import N_DRAWS
+from plurank.inference.laws import Law
+from plurank.inference.questions import choose_questions
+from plurank.inference.weight_draws import Draws
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, board
+
+N_POSTERIOR_DRAWS = 1000
+LEVEL = 0.9
+
+
+class Person:
+    """What the answers of one person say, by a model that stays as it is; made by ``model.fold_in``."""
+
+    def __init__(self, model: RankingModel, answers: Comparisons) -> None:
+        self._model = model
+        self._answers = answers
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{weight:.2f}" for weight in self.weights)
+        return f"<Person: {self.n_answers:,} answers, weights {shares}>"
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers there are."""
+        return len(self._answers)
+
+    @cached_property
+    def _draws(self) -> list[Draws]:
+        """What the weights may be, for every fit that the model averages over."""
+        weighed = self._model._weigh(self._answers)
+        seed = int(user_seeds(weighed, 0)[0])
+        return [law.draw_posterior(weighed, N_POSTERIOR_DRAWS, seed) for law in self._model._laws()]
+
+    @property
+    def weights(self) -> Floats:
+        """How much the person follows each ranking, (K,): the posterior mean."""
+        return self._draws[0].mean
+
+    def weight_intervals(self, level: float = LEVEL) -> pl.DataFrame:
+        """The weights, with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
+        lower, upper = self._draws[0].bounds(level)
+        columns = {"ranking": np.arange(1, len(lower) + 1), "weight": self.weights, "lower": lower, "upper": upper}
+        return pl.DataFrame(columns)
+
+    def rank(self) -> pl.DataFrame:
+        """Rank all items, best first: columns item, score, rank, lower, upper; see ``rank`` of the model."""
+        scores = self._model._item_scores(self.weights)
+        frame = board(self._model.items_, np.argsort(-scores, kind="stable"), scores)
+        return self._model._with_places(frame, self.weights, self._draws[0].resample(N_DRAWS), LEVEL)
+
+    def predict(self, left: Sequence[Any], right: Sequence[Any]) -> Floats:
+        """P(left preferred), (n,), for items on the left and on the right."""
+        sides = (self._codes(left, "left"), self._codes(right, "right"))
+        each = [law.chances(draws.weights, *sides) @ draws.shares for law, draws in self._fits()]
+        mean: Floats = np.mean(each, axis=0)
+        return mean
+
+    def _codes(self, items: Iterable[Any], name: str) -> Codes:
+        return self._model._known_items(as_series(object_array(items), name), name)
+
+    def next_pairs(self, n: int = 1, *, skip: Iterable[tuple[Any, Any]] = ()) -> pl.DataFrame:
+        """Give the n pairs whose answers teach most about the weights, best first: left, right, gain, probability.
+
+        The gain is in bits, the probability that of left to be preferred. Pairs answered or in ``skip`` are left out,
+        in either order.
+        """
+        check_whole("n", n, 1)
+        law, draws = next(self._fits())
+        items = self._model.items_
+        found = choose_questions(law, draws, len(items), n, self._asked(skip))
+        sides = [as_series(items[codes], name) for name, codes in (("left", found.left), ("right", found.right))]
+        return pl.DataFrame([*sides, pl.Series("gain", found.gain), pl.Series("probability", found.probability)])
+
+    def _fits(self) -> Iterator[tuple[Law, Draws]]:
+        return zip(self._model._laws(), self._draws, strict=True)
+
+    def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
+        """Give the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
+        answered = zip(self._answers.winners.tolist(), self._answers.losers.tolist(), strict=True)
+        skipped = [_as_pair(pair) for pair in skip]
+        if not skipped:
+            return list(answered)
+        left, right = (look_up(object_array(side), self._model.items_, "item") for side in zip(*skipped, strict=True))
+        return [*answered, *zip(left.tolist(), right.tolist(), strict=True)]
+
+
+def as_answers(answers: Any, items: Labels) -> Comparisons:
+    """Take the answers of one person: pairs (winner, loser), comparisons, or None.
+
+    Pairs were answered one by one: whatever the model was fitted to, they were not made from ratings.
+    """
+    if answers is None or (isinstance(answers, Sequence) and not len(answers)):
+        nothing = np.empty(0, np.int32)
+        return Comparisons(nothing, nothing, np.zeros(2, np.int64), items, np.zeros(1, np.int64))
+    if not isinstance(answers, Sequence):
+        return _of_one_user(as_comparisons(answers))
+    winners, losers = zip(*map(_as_pair, answers), strict=True)
+    told = Comparisons.from_arrays(np.zeros(len(answers), np.int64), object_array(winners), object_array(losers))
+    return replace(told, rated=False)
+
+
+def _of_one_user(comparisons: Comparisons) -> Comparisons:
+    if comparisons.n_users != 1:
+        raise DataError(
+            f"expected the answers of one person, got {comparisons.n_users:,} users. Use transform for many."
+        )
+    return comparisons
+
+
+def _as_pair(pair: Any) -> tuple[Any, Any]:
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+        raise DataError(f"expected pairs of two items, got {pair!r:.60}.")
+    return pair[0], pair[1]
