@@ -16,11 +16,12 @@ from plurank.baselines.strengths import WinTable, improve
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.summary import summarise
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
 from plurank.inference.laws import Law, Seeds
 from plurank.inference.weight_draws import Draws
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
-from plurank.models.fields import COMMON, Field
+from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, spawn
 from plurank.wording import count
@@ -77,7 +78,7 @@ class ClusteredRanking(RankingModel):
         self.random_state = random_state
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Fields:
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS}
 
@@ -138,6 +139,7 @@ class ClusteredRanking(RankingModel):
 
     def _keep(self, comparisons: Comparisons, clusters: Clusters) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
+        self.data_ = summarise(comparisons)
         self.scores_, self.rankings_ = clusters.scores, BradleyTerry(clusters.scores).rankings
         self.mean_weights_, self.concentration_ = clusters.shares, ONE_RANKING_EACH
         self.log_posterior_ = np.array(clusters.history)

@@ -23,11 +23,12 @@ from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.prior import fit_prior
 from plurank.models.base import Codes, Floats, as_comparisons
-from plurank.models.fields import COMMON, Field
+from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments, pair_moments
@@ -81,7 +82,7 @@ class FJS(StrictRankings):
         self.n_rankings = n_rankings
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Fields:
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS}
 
@@ -114,6 +115,7 @@ class FJS(StrictRankings):
 
     def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
+        self.data_ = summarise(comparisons)
         self.rankings_, self.mean_weights_ = found.rounded.rankings, found.masses
         self.intransitive_triples_ = found.rounded.n_intransitive
         self.n_iter_, self.converged_ = found.n_rounds, found.is_stable

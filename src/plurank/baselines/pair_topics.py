@@ -15,10 +15,11 @@ from plurank.components.strict import win_probabilities
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
+from plurank.data.summary import summarise
 from plurank.inference.prior import fit_prior
 from plurank.inference.user_weights import flip_behind
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
-from plurank.models.fields import COMMON, Field
+from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import FIRST_FLIP, FLIP_SAMPLE, N_WEIGHING_ROUNDS
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
@@ -65,7 +66,7 @@ class PairTopics(RankingModel):
         self.random_state = random_state
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Fields:
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS}
 
@@ -109,6 +110,7 @@ class PairTopics(RankingModel):
 
     def _keep(self, comparisons: Comparisons, moments: Moments, matrix: Floats) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
+        self.data_ = summarise(comparisons)
         self.pairs_ = np.stack([moments.lower, moments.higher], axis=1).astype(np.int64)
         forward, total = matrix[0::2], matrix[0::2] + matrix[1::2]
         self.preferences_ = np.divide(forward, total, out=np.full_like(forward, 0.5), where=total > 0)

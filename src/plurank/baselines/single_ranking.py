@@ -11,9 +11,10 @@ from plurank.baselines.strengths import WinTable, maximise, walk
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.summary import summarise
 from plurank.exceptions import ConvergenceWarning
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
-from plurank.models.fields import COMMON, Field
+from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 
 Method = Literal["mm", "spectral"]
@@ -42,7 +43,7 @@ class SingleRanking(RankingModel):
         self.max_iter = max_iter
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Fields:
         """What a fitted model consists of."""
         return {**COMMON, "scores_": Field("f", ("Q", "K"))}
 
@@ -76,6 +77,7 @@ class SingleRanking(RankingModel):
 
     def _keep(self, comparisons: Comparisons, scores: Floats) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
+        self.data_ = summarise(comparisons)
         self.scores_, self.rankings_ = scores, BradleyTerry(scores).rankings
         self.mean_weights_, self.concentration_ = np.ones(1), 1.0
         self.user_weights_ = self._infer_weights(comparisons)

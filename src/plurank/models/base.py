@@ -21,12 +21,13 @@ from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.rows import refuse_missing
 from plurank.data.store import Store
+from plurank.data.summary import Summary
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.held_out import mean_log_likelihood
 from plurank.inference.intervals import user_place_bounds
 from plurank.inference.laws import Law, Tokens
-from plurank.models.fields import COMMON, Field
+from plurank.models.fields import COMMON, Fields
 from plurank.rng import RandomState, as_generator
 from plurank.wording import count
 
@@ -62,7 +63,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     """
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Fields:
         """What the model consists of once it is fitted; a subclass adds its own."""
         return COMMON
 
@@ -72,6 +73,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     concentration_: float
     items_: Labels
     users_: Labels
+    data_: Summary | None
 
     @abstractmethod
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank.data.summary import check_summary
+
 Sizes = Mapping[str, int]
 
 
@@ -62,11 +64,25 @@ class Field:
             raise ValueError(f"{name} is not {self.rule}")
 
 
-COMMON = {
+@dataclass(frozen=True)
+class JsonField:
+    """A fitted attribute of plain values that stands in the file's JSON; None where an older file has none."""
+
+    check_value: Callable[[Any], None]
+    shape: tuple[str | int, ...] = ()
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:  # noqa: ARG002
+        """Raise a ValueError where a value is not what the field says."""
+        self.check_value(value)
+
+
+Fields = dict[str, Field | JsonField]
+COMMON: Fields = {
     "rankings_": Field("i", ("K", "Q"), "a ranking"),
     "user_weights_": Field("f", ("M", "K"), "on the simplex"),
     "mean_weights_": Field("f", ("K",), "on the simplex"),
     "concentration_": Field("if", (), "positive"),
     "n_iter_": Field("i", (), "not negative"),
     "converged_": Field("b", (), "any"),
+    "data_": JsonField(check_summary),
 }

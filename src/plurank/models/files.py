@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plurank.data.encoding import Labels
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
+from plurank.models.fields import JsonField
 from plurank.writing import write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
@@ -110,7 +111,8 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
     model = model_class(**description["parameters"])
     model.items_, model.users_ = _unpack_labels(description["items"]), _unpack_labels(description["users"])
     arrays = {key: _read_array(archive, f"{key}.npy") for key in description["arrays"]}
-    fitted = {**description["fitted"], **arrays}
+    later = {key: None for key, field in model.fields.items() if isinstance(field, JsonField)}  # than format 1 began
+    fitted = {**later, **description["fitted"], **arrays}
     if set(fitted) != set(model.fields) or set(arrays) != {key for key, field in model.fields.items() if field.shape}:
         raise ValueError("parts are missing or do not belong here")
     sizes = {"K": len(arrays["mean_weights_"]), "Q": len(model.items_), "M": len(model.users_)}
@@ -136,7 +138,13 @@ def _read_description(archive: zipfile.ZipFile, name: str) -> tuple[type[Ranking
         )
     if description["class"] not in CLASSES:
         raise DataError(f"{name} holds a {description['class']!r}; this plurank knows {', '.join(CLASSES)}.")
-    return getattr(import_module(CLASSES[description["class"]]), description["class"]), description
+    return class_named(description["class"]), description
+
+
+def class_named(name: str) -> type[RankingModel]:
+    """Give a class of models by its name."""
+    found: type[RankingModel] = getattr(import_module(CLASSES[name]), name)
+    return found
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

@@ -18,12 +18,13 @@ from plurank.components.strict import Strict
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
+from plurank.data.summary import add_update, summarise
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import mean_of
-from plurank.models.base import Codes, Floats, Followers, as_comparisons
+from plurank.models.base import Codes, Floats, Followers, as_comparisons, as_source
 from plurank.models.crowds import EngineName, open_crowd, open_engine
-from plurank.models.fields import COMMON, Field
+from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
 from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores
@@ -70,7 +71,7 @@ class MixedRanking(ScoredRankings):
     ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
     ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, and ``worth_``, how many
     comparisons an item rated counts as; ``dispersion_`` (K,) or ``flip_probability_``; ``items_``, ``users_``;
-    ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``.
+    ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``; ``data_``, what the data were.
     """
 
     rated_: bool
@@ -108,7 +109,7 @@ class MixedRanking(ScoredRankings):
         self.random_state = random_state
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Fields:
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS, **COMPONENT_FIELDS[self.component]}
 
@@ -142,6 +143,7 @@ class MixedRanking(ScoredRankings):
             threadpool_limits(1, "blas"),
         ):
             self._check_enough(crowd)
+            self.data_ = summarise(as_source(crowd.source))
             fit_crowd(self, crowd, kept, on_progress)
         self._order_rankings()
         self._warn_if_unfinished()
@@ -203,8 +205,10 @@ class MixedRanking(ScoredRankings):
                 f"update needs component='bradley-terry'; the orders of {self.component!r} do not remember the "
                 "comparisons they rest on. Fit again with all comparisons."
             )
+        more = as_comparisons(X)
         with threadpool_limits(1, "blas"):
-            update_scores(self, self._weigh(as_comparisons(X)), on_progress)
+            update_scores(self, self._weigh(more), on_progress)
+        self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
         self._warn_if_unfinished()
         return self
 

@@ -15,12 +15,13 @@ from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.store import Store
+from plurank.data.summary import summarise
 from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.prior_by_likelihood import fit_prior_by_likelihood
 from plurank.models.base import as_source
 from plurank.models.crowds import EngineName, open_engine
-from plurank.models.fields import COMMON, Field
+from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
@@ -56,7 +57,7 @@ class TopicRanking(StrictRankings):
     """
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Fields:
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS}
 
@@ -139,7 +140,7 @@ class TopicRanking(StrictRankings):
         )
 
     def _keep(self, source: Comparisons | Store, moments: Moments, recovery: Recovery) -> None:
-        self.items_, self.users_ = source.items, source.users
+        self.items_, self.users_, self.data_ = source.items, source.users, summarise(source)
         self.rankings_ = recovery.rounded.rankings
         self.intransitive_triples_ = recovery.rounded.n_intransitive
         self.solid_angles_ = recovery.novel.solid_angles
