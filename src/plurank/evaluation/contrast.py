@@ -30,3 +30,13 @@ def most_divided_items(rankings: Any, n: int = 5) -> DividedItems:
     items = np.lexsort((best, best - worst))  # stable, so the smaller item number comes first
     items = items[best[items] < worst[items]][:n]
     return DividedItems(items, places[items])
+
+
+def disagreement(rankings: Any, shares: Any) -> NDArray[np.float64]:
+    """Say how far apart rankings (K, Q) put every item, (Q,): the standard deviation of its places.
+
+    Rankings count by their shares (K,), so that an item is contested where many people differ about it.
+    """
+    places, mass = places_of(np.asarray(rankings)) + 1.0, np.asarray(shares, dtype=np.float64)
+    mean = places @ mass
+    return np.sqrt(np.maximum((places - mean[:, None]) ** 2 @ mass, 0.0))

@@ -33,6 +33,7 @@ from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank.models.person import Person
+    from plurank.report.plots import Plots
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -334,6 +335,14 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         from plurank.models.streaming import write_weights
 
         write_weights(self, X, path, engine=engine, scheduler=scheduler)
+
+    @property
+    def plot(self) -> "Plots":
+        """The figures of the fitted model: ``model.plot.rankings()`` and others, each an altair chart."""
+        from plurank.report.plots import Plots
+
+        check_is_fitted(self, "rankings_")
+        return Plots(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""

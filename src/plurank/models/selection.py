@@ -43,6 +43,12 @@ class Selection:
     answer: str
     table: pl.DataFrame
 
+    def plot(self) -> Any:
+        """Draw the held-out log-likelihood against the number of rankings, with its errors; an altair chart."""
+        from plurank.report.figures.selection import draw_selection
+
+        return draw_selection(self)
+
 
 @dataclass(frozen=True)
 class HeldOut:

@@ -1,1 +1,1 @@
-"""Figures, tables and the page: what a fitted model looks like."""
+"""Figures, words and the page that explain a fitted model to people."""

@@ -1,0 +1,1 @@
+"""Figures, one file a family; each function gives an altair chart."""

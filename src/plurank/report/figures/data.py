@@ -1,0 +1,81 @@
+"""How comparisons are spread over items and users. Nothing here grows with the square of the number of items."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.data.comparisons import Comparisons
+from plurank.models.base import as_comparisons
+from plurank.report.theme import INK, ROW, WIDTH, by_name, data, finish, names_of, whole_axis
+from plurank.report.wording import people
+from plurank.wording import count
+
+Counts = NDArray[np.int64]
+FEW_ITEMS = 30  # that have a bar each
+N_BINS = 30
+MOST_GROUPS = 10
+
+
+def draw_comparisons(X: Any) -> Any:
+    """Draw comparisons per item and per user, and the groups of items that they link."""
+    comparisons = as_comparisons(X)
+    panels = [_items(comparisons), _users(comparisons), _groups(comparisons)]
+    sizes = f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_items, 'item')}"
+    about = f"{sizes} by {people(comparisons.n_users)}."
+    return finish(alt.vconcat(*panels, spacing=28), "What the comparisons cover", about)
+
+
+def _items(c: Comparisons) -> Any:
+    per_item = np.bincount(c.winners, minlength=c.n_items) + np.bincount(c.losers, minlength=c.n_items)
+    title = "Comparisons of each item"
+    if c.n_items > FEW_ITEMS:
+        return _histogram(per_item, title, "comparisons of an item", "items")
+    order = np.argsort(-per_item, kind="stable")
+    names = names_of(c.items[order].tolist())
+    rows = [{"item": name, "n": n} for name, n in zip(names, per_item[order].tolist(), strict=True)]
+    return _bars(rows, "item", names, title, "comparisons")
+
+
+def _users(c: Comparisons) -> Any:
+    return _histogram(np.diff(c.offsets), "Comparisons of each person", "comparisons of a person", "people")
+
+
+def _groups(c: Comparisons) -> Any:
+    groups = c.diagnose().item_groups
+    names = [f"Group {n}" for n in range(1, len(groups) + 1)][:MOST_GROUPS]
+    rows = [{"group": name, "n": len(group)} for name, group in zip(names, groups, strict=False)]
+    title = "All items are linked by comparisons: one group"
+    if len(groups) > 1:
+        title = f"The items fall into {len(groups):,} groups that are never compared with each other"
+    return _bars(rows, "group", names, title, "items")
+
+
+def _bars(rows: list[dict[str, Any]], field: str, names: list[str], title: str, what: str) -> Any:
+    bars = alt.Chart(data(rows)).encode(
+        x=alt.X("n:Q", title=what, axis=alt.Axis(format=",d", tickCount=6, tickMinStep=1)),
+        y=by_name(field, names),
+        tooltip=[f"{field}:N", "n:Q"],
+    )
+    texts = bars.mark_text(align="left", dx=4).encode(text=alt.Text("n:Q", format=",d"))
+    chart = alt.layer(bars.mark_bar(), texts)
+    return chart.properties(title=_heading(title), width=WIDTH, height=ROW * max(len(rows), 1))
+
+
+def _histogram(values: Counts, title: str, x_title: str, y_title: str) -> Any:
+    """Count how many values lie in each of some bins, whole numbers wide."""
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    width = max(1, -(-(high - low + 1) // N_BINS))
+    counts, edges = np.histogram(values, np.arange(low, high + width + 1, width))
+    rows = [{"from": int(a), "to": int(a) + width, "n": int(n)} for n, a in zip(counts, edges, strict=False)]
+    last = rows[-1]["to"]
+    x = alt.X("from:Q", title=x_title, scale=alt.Scale(domain=[low, last], nice=False), axis=whole_axis(low, last))
+    y = alt.Y("n:Q", title=y_title, axis=alt.Axis(format=",d", tickCount=4, tickMinStep=1))
+    bars = alt.Chart(data(rows)).mark_bar(x2Offset=-1, orient="vertical")
+    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), tooltip=["from:Q", "to:Q", "n:Q"])
+    return bars.properties(width=WIDTH, height=160, title=_heading(title))
+
+
+def _heading(text: str) -> alt.Title:
+    return alt.Title(text, fontSize=13, color=INK)

@@ -1,0 +1,132 @@
+"""How people mix the rankings: one person's weights, and everybody on a map."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.exceptions import ParameterError
+from plurank.models.base import RankingModel
+from plurank.models.standings import ScoredRankings
+from plurank.report.theme import INK, MAIN, OTHER, QUIET, WIDTH, by_name, data, finish
+from plurank.report.wording import label, people, percent
+
+Floats = NDArray[np.float64]
+MOST_SHOWN = 2_000  # people on a map
+N_BINS = 20
+SIDE = 420  # of a map, in pixels
+
+
+def draw_weights(model: RankingModel, user: Any = None) -> Any:
+    """Draw a bar for every ranking, and its interval where there is one."""
+    weights = model._one_row(user, None)  # refuses users it does not know
+    names = [f"Ranking {k + 1}" for k in range(len(weights))]
+    rows: list[dict[str, Any]] = [
+        {"ranking": name, "weight": float(w), "text": percent(w)} for name, w in zip(names, weights, strict=True)
+    ]
+    known = user is not None and isinstance(model, ScoredRankings)
+    if known:
+        bounds = model.weight_intervals(user).select("lower", "upper").rows()
+        for row, (low, high) in zip(rows, bounds, strict=True):
+            row |= {"lower": low, "upper": high}
+    x = alt.X("weight:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    bars = alt.Chart(data(rows)).encode(y=by_name("ranking", names))
+    layers = [bars.mark_bar(opacity=0.85, height={"band": 0.7}).encode(x=x)]
+    if known:
+        lines = bars.mark_rule(color=INK, strokeWidth=1.5).encode(x="lower:Q", x2="upper:Q")
+        layers += [lines, *(bars.mark_tick(color=INK, thickness=1.5, height=9).encode(x=f"{e}:Q") for e in ENDS)]
+    layers.append(bars.mark_text(align="left").encode(x=alt.value(WIDTH + 8), text="text:N"))
+    chart = alt.layer(*layers).properties(width=WIDTH, height=30 * len(names))
+    if user is None:
+        return finish(chart, "How much people follow each ranking, on average", people(len(model.users_)))
+    about = "The thin line holds the share with 90 % probability." if known else ""
+    return finish(chart, f"How much {label(user, 40)} follows each ranking", about)
+
+
+ENDS = ("lower", "upper")
+
+
+def draw_people(model: RankingModel) -> Any:
+    """Draw everybody by their weights, in the way that suits the number of rankings."""
+    n_rankings = len(model.rankings_)
+    if n_rankings == 1:
+        raise ParameterError("there is one ranking only, which everybody follows. Fit a model with more rankings.")
+    if n_rankings == 2:
+        return _histogram(model)
+    return _map(model)
+
+
+def _histogram(model: RankingModel) -> Any:
+    counts, edges = np.histogram(model.user_weights_[:, 0], N_BINS, (0.0, 1.0))
+    rows = [
+        {"from": float(a), "to": float(b), "people": int(n)} for n, a, b in zip(counts, edges, edges[1:], strict=False)
+    ]
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("from:Q", title="share of ranking 1 (the rest is ranking 2)", scale=scale, axis=alt.Axis(format="%"))
+    bars = alt.Chart(data(rows)).mark_bar(x2Offset=-1, orient="vertical")
+    y = alt.Y("people:Q", title="people", axis=alt.Axis(format=",d", tickCount=5, tickMinStep=1))
+    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), tooltip=["from:Q", "to:Q", "people:Q"])
+    mean = [{"at": float(model.mean_weights_[0])}]
+    line = alt.Chart(data(mean)).mark_rule(color=OTHER, strokeDash=[6, 4]).encode(x="at:Q")
+    chart = alt.layer(bars, line).properties(width=WIDTH, height=240)
+    about = f"{people(len(model.users_))}; the dashed line is the average, {percent(mean[0]['at'])}."
+    return finish(chart, "How people mix the two rankings", about)
+
+
+def corners_of(n_rankings: int) -> Floats:
+    """Give the corners (K, 2) of a regular polygon, the first at the top."""
+    angles = np.pi / 2 - 2 * np.pi * np.arange(n_rankings) / n_rankings
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _map(model: RankingModel) -> Any:
+    """Draw everybody at the mean of the corners, weighted as they weigh the rankings."""
+    n_rankings = len(model.rankings_)
+    corners = corners_of(n_rankings)
+    weights, shown = _sample(model)
+    x, y = (_scale(name) for name in (alt.X, alt.Y))
+    rows = [{"x": float(a), "y": float(b)} for a, b in weights @ corners]
+    mean = model.mean_weights_ @ corners
+    middle = alt.Chart(data([{"x": float(mean[0]), "y": float(mean[1]), "text": "average"}])).encode(x=x, y=y)
+    layers = [
+        _outline(corners, x, y),
+        alt.Chart(data(rows)).mark_point(size=22, opacity=0.3, color=MAIN).encode(x=x, y=y),
+        middle.mark_point(shape="diamond", size=140, color=OTHER, stroke="white", strokeWidth=1),
+        middle.mark_text(dy=-13, fontWeight=600).encode(text="text:N"),
+        *_corner_labels(model, corners, x, y),
+    ]
+    chart = alt.layer(*layers).properties(width=SIDE, height=SIDE)
+    words = ["A person in a corner follows that ranking alone; the nearer a corner, the more."]
+    if n_rankings > 3:
+        words.append("In the middle are people who mix opposite rankings, and people who mix all.")
+    return finish(chart, f"How people mix the {n_rankings} rankings, a dot a person", [*words, shown])
+
+
+def _sample(model: RankingModel) -> tuple[Floats, str]:
+    n_users = len(model.users_)
+    if n_users <= MOST_SHOWN:
+        return model.user_weights_, f"All {people(n_users)}."
+    chosen = np.sort(np.random.default_rng(0).choice(n_users, MOST_SHOWN, replace=False))
+    return model.user_weights_[chosen], f"{MOST_SHOWN:,} of {n_users:,} people, drawn at random."
+
+
+def _scale(channel: Any) -> Any:
+    name = "x:Q" if channel is alt.X else "y:Q"
+    return channel(name, scale=alt.Scale(domain=[-1.06, 1.06], nice=False), axis=None)
+
+
+def _outline(corners: Floats, x: alt.X, y: alt.Y) -> alt.Chart:
+    rows = [{"x": float(a), "y": float(b), "n": n} for n, (a, b) in enumerate([*corners, corners[0]])]
+    return alt.Chart(data(rows)).mark_line(color=QUIET, strokeWidth=1).encode(x=x, y=y, order="n:Q")
+
+
+def _corner_labels(model: RankingModel, corners: Floats, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Name the corners, outside of the polygon."""
+    layers = []
+    for k, ((a, b), share) in enumerate(zip(corners.tolist(), model.mean_weights_.tolist(), strict=True), start=1):
+        at = alt.Chart(data([{"x": a, "y": b, "text": f"Ranking {k} · {percent(share)}"}])).encode(x=x, y=y)
+        align = "center" if abs(a) < 0.2 else "left" if a > 0 else "right"
+        words = at.mark_text(dx=12 * a, dy=-16 * b, align=align, baseline="middle", fontWeight=600)  # type: ignore[arg-type]
+        layers += [at.mark_point(shape="square", size=60, color=INK), words.encode(text="text:N")]
+    return layers

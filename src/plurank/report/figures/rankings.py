@@ -1,0 +1,215 @@
+"""Rankings side by side, and one ranking with its intervals."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.components.ordered import places_of
+from plurank.data.checks import check_whole
+from plurank.evaluation.contrast import disagreement
+from plurank.exceptions import ParameterError
+from plurank.models.base import RankingModel
+from plurank.models.standings import ScoredRankings
+from plurank.report.theme import (
+    COLOURS,
+    FAINT,
+    GREY,
+    INK,
+    QUIET,
+    ROW,
+    SHAPES,
+    WIDTH,
+    by_name,
+    data,
+    finish,
+    names_of,
+    whole_axis,
+)
+from plurank.report.wording import percent
+from plurank.wording import count
+
+Numbers = NDArray[np.int64]
+FEW_ITEMS, TOP = 20, 12  # all items are shown up to so many, else the best ones and those that divide
+N_DIVIDING = len(COLOURS)
+LABEL_GAP = 15  # pixels between the middles of two labels
+END = 30  # pixels between the outer rankings and their labels
+
+
+def draw_rankings(model: RankingModel, top: int | None = None) -> Any:
+    """Draw a line for every item through its places in all rankings."""
+    if top is not None:
+        check_whole("top", top, 1)
+    n_rankings, n_items = model.rankings_.shape
+    if n_rankings == 1:
+        return draw_places(model, 1, top or FEW_ITEMS)
+    places = places_of(model.rankings_).astype(np.int64) + 1
+    dividing = _dividing(model)
+    shown = _shown(model, dividing, top)
+    names = dict(zip(shown.tolist(), names_of(model.items_[shown].tolist()), strict=True))
+    marked = [names[i] for i in dividing.tolist() if i in names]
+    rows = [
+        {"item": name, "ranking": k + 1, "place": int(places[i, k]), "marked": name in marked}
+        for i, name in names.items()
+        for k in range(n_rankings)
+    ]
+    step = float(np.clip(660 / (n_rankings - 1), 76, 240))
+    height = max(19 * len(shown), 220) + (0 if len(shown) == n_items else 120)
+    x = alt.X("x:Q", scale=alt.Scale(domain=_ends(n_rankings, step), nice=False), axis=_top_axis(model))
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[n_items + 0.3, 0.7], nice=False, zero=False), axis=None)
+    layers = [*_lines(rows, marked, x, y), *_labels(rows, n_items, n_rankings, step, height, x, y)]
+    chart = alt.layer(*layers).properties(width=step * (n_rankings - 1) + 2 * END, height=height)
+    return finish(chart, f"The {n_rankings} rankings, from the best item (top) to the last", _about(model, shown))
+
+
+def _dividing(model: RankingModel) -> Numbers:
+    """Give the items whose places differ most between rankings, at most a handful."""
+    apart = disagreement(model.rankings_, model.mean_weights_)
+    order = np.argsort(-apart, kind="stable")[:N_DIVIDING]
+    return order[apart[order] > 0][: max(1, len(apart) // 3)]
+
+
+def _shown(model: RankingModel, dividing: Numbers, top: int | None) -> Numbers:
+    n_items = len(model.items_)
+    n_top = top if top is not None else n_items if n_items <= FEW_ITEMS else TOP
+    mean_places = (places_of(model.rankings_) @ model.mean_weights_).argsort(kind="stable")
+    return np.array(list(dict.fromkeys([*mean_places[:n_top].tolist(), *dividing.tolist()])), dtype=np.int64)
+
+
+def _about(model: RankingModel, shown: Numbers) -> list[str]:
+    lines = ["In colour: the items whose places differ most. #1 is the best place."]
+    if len(shown) < len(model.items_):
+        lines.append(f"Shown are {len(shown)} of {count(len(model.items_), 'item')}: the best on average, and those.")
+    return lines
+
+
+def _ends(n_rankings: int, step: float) -> list[float]:
+    return [1 - END / step, n_rankings + END / step]
+
+
+def _top_axis(model: RankingModel) -> alt.Axis:
+    shares = [percent(share) for share in model.mean_weights_]
+    words = f"['Ranking ' + datum.value, {shares}[datum.value - 1]]"
+    values = list(range(1, len(shares) + 1))
+    return alt.Axis(
+        orient="top", values=values, labelExpr=words, title=None, grid=True, domain=False, ticks=False,
+        labelFontWeight=600, labelPadding=24,
+    )  # fmt: skip
+
+
+def _lines(rows: list[dict[str, Any]], marked: list[str], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Draw grey lines, and above them coloured ones whose points have shapes of their own."""
+    points = [{**row, "x": row["ranking"], "y": row["place"]} for row in rows]
+    seen = ["item:N", "ranking:Q", "place:Q"]
+    grey = alt.Chart(data([row for row in points if not row["marked"]])).encode(x=x, y=y, detail="item:N", tooltip=seen)
+    colour = alt.Color("item:N", scale=alt.Scale(domain=marked, range=list(COLOURS)), legend=None)
+    shape = alt.Shape("item:N", scale=alt.Scale(domain=marked, range=list(SHAPES)), legend=None)
+    bright = alt.Chart(data([row for row in points if row["marked"]])).encode(x=x, y=y, color=colour, tooltip=seen)
+    return [
+        grey.mark_line(color=GREY, strokeWidth=1.5),
+        grey.mark_point(color=GREY, size=30),
+        bright.mark_line(strokeWidth=3),
+        bright.mark_point(size=90).encode(shape=shape),
+    ]
+
+
+def _labels(
+    rows: list[dict[str, Any]], n_items: int, n_rankings: int, step: float, height: float, x: alt.X, y: alt.Y
+) -> list[alt.Chart]:
+    """Write names at both ends, moved apart where they would overlap, with a thin line to what they name."""
+    gap = LABEL_GAP * max(n_items - 1, 1) / height
+    layers = []
+    for at, side, align in ((1, -1, "right"), (n_rankings, 1, "left")):
+        ends = [row for row in rows if row["ranking"] == at]
+        where = spread_out([row["place"] for row in ends], gap, n_items)
+        near, far = at + side * 8 / step, at + side * (END - 6) / step
+        links = [
+            {"item": row["item"], "x": a, "y": b}
+            for row, y_label in zip(ends, where, strict=True)
+            for a, b in ((near, row["place"]), (far, y_label))
+        ]
+        texts = [
+            {"x": far, "y": b, "text": _name(row, side), "marked": row["marked"]}
+            for row, b in zip(ends, where, strict=True)
+        ]
+        layers.append(alt.Chart(data(links)).mark_line(color=FAINT, strokeWidth=1).encode(x=x, y=y, detail="item:N"))
+        for is_marked, weight, colour in ((False, "normal", QUIET), (True, "bold", INK)):
+            some = data([text for text in texts if text["marked"] == is_marked])
+            words: dict[str, Any] = {
+                "align": align,
+                "dx": 4 * side,
+                "baseline": "middle",
+                "fontWeight": weight,
+                "color": colour,
+            }
+            layers.append(alt.Chart(some).mark_text(**words).encode(x=x, y=y, text="text:N"))
+    return layers
+
+
+def _name(row: dict[str, Any], side: int) -> str:
+    return f"{row['item']}  #{row['place']}" if side < 0 else f"#{row['place']}  {row['item']}"
+
+
+def spread_out(wanted: list[int], gap: float, highest: float) -> list[float]:
+    """Move numbers apart until neighbours differ by a gap, as little as that takes, and keep them within 1 to highest.
+
+    Numbers pushed together form a group around the mean of where they want to be.
+    """
+    order = np.argsort(wanted, kind="stable")
+    groups: list[tuple[float, list[int]]] = []  # (the middle of a group, its members)
+    for i in order.tolist():
+        middle, members = float(wanted[i]), [i]
+        while groups and middle - gap * (len(members) - 1) / 2 < _last(groups[-1], gap) + gap:
+            before = groups.pop()[1]
+            members = [*before, *members]
+            middle = float(np.mean([wanted[m] for m in members]))
+            half = gap * (len(members) - 1) / 2
+            middle = min(max(middle, 1 + half), max(highest - half, 1 + half))
+        groups.append((middle, members))
+    found = [0.0] * len(wanted)
+    for middle, members in groups:
+        for n, i in enumerate(members):
+            found[i] = middle + gap * (n - (len(members) - 1) / 2)
+    return found
+
+
+def _last(group: tuple[float, list[int]], gap: float) -> float:
+    return group[0] + gap * (len(group[1]) - 1) / 2
+
+
+def draw_places(model: RankingModel, ranking: int = 1, top: int | None = 20) -> Any:
+    """Draw the best items of a ranking, each with the interval of its place."""
+    check_whole("ranking", ranking, 1)
+    n_rankings, n_items = model.rankings_.shape
+    if ranking > n_rankings:
+        raise ParameterError(f"ranking must be at most {n_rankings}, the number of rankings; got {ranking}.")
+    n_shown = n_items if top is None else min(check_whole("top", top, 1), n_items)
+    order = model.rankings_[ranking - 1][:n_shown]
+    names = names_of(model.items_[order].tolist())
+    rows: list[dict[str, Any]] = [{"item": name, "place": place} for place, name in enumerate(names, start=1)]
+    whose = f"Ranking {ranking}, followed at {percent(model.mean_weights_[ranking - 1])}" if n_rankings > 1 else (
+        "The ranking of everybody"
+    )  # fmt: skip
+    of_all = "all items" if n_shown == n_items else f"the best {n_shown} of {count(n_items, 'item')}"
+    if not isinstance(model, ScoredRankings):
+        chart = alt.layer(_points(rows, names, _place_axis(n_shown))).properties(width=WIDTH, height=ROW * n_shown)
+        return finish(chart, f"{whose}: {of_all}", "This kind of model gives no intervals of places.")
+    board = model.leaderboard(ranking)
+    for row, low, high in zip(rows, board["lower"].to_list(), board["upper"].to_list(), strict=False):
+        row |= {"lower": low, "upper": high}
+    x = _place_axis(max(row["upper"] for row in rows))
+    reach = alt.Chart(data(rows)).mark_rule(strokeWidth=4, opacity=0.45, strokeCap="round")
+    reach = reach.encode(x=alt.X("lower:Q", title="place"), x2="upper:Q", y=by_name("item", names))
+    chart = alt.layer(reach, _points(rows, names, x)).properties(width=WIDTH, height=ROW * n_shown)
+    return finish(chart, f"{whose}: {of_all}", "The dot is the place; the bar holds it with 90 % probability.")
+
+
+def _place_axis(last: int) -> alt.X:
+    scale = alt.Scale(domain=[1, last], nice=False, padding=12)
+    return alt.X("place:Q", title="place", scale=scale, axis=whole_axis(1, last))
+
+
+def _points(rows: list[dict[str, Any]], names: list[str], x: alt.X) -> alt.Chart:
+    fields = [name for name in ("item", "place", "lower", "upper") if name in rows[0]]
+    return alt.Chart(data(rows)).mark_point().encode(x=x, y=by_name("item", names), tooltip=[f"{f}:N" for f in fields])

@@ -1,0 +1,99 @@
+"""How all figures look, in one place: colours that colour-blind people can tell apart, never colour alone."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from plurank.exceptions import DataError, ParameterError
+from plurank.report.wording import label
+from plurank.writing import write_beside
+
+Row = Mapping[str, Any]
+# Okabe and Ito's palette, without the yellow that is too pale for lines
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+MAIN, OTHER = COLOURS[0], COLOURS[1]
+INK, QUIET, FAINT, PAPER = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"  # the report swaps them when it is dark
+GREY = "#98a2ad"  # seen on light and on dark
+FONT = "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
+WIDTH, ROW = 560, 22
+MOST_TICKS = 14
+LONGEST = 28  # characters of a label in a figure
+ENDINGS = (".html", ".json", ".png", ".svg")
+
+
+def names_of(labels: Sequence[Any]) -> list[str]:
+    """Give items or users names that fit into a figure, each another one: what is cut short may have become alike."""
+    names = [label(value, LONGEST) for value in labels]
+    seen: Counter[str] = Counter()
+    for n, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] > 1:
+            names[n] = f"{name} ({seen[name]})"
+    return names
+
+
+def data(rows: Sequence[Row]) -> alt.InlineData:
+    """Put rows into a chart as they are; their names are ours, so that no label can be taken for an expression."""
+    return alt.InlineData(values=[dict(row) for row in rows])
+
+
+def by_name(field: str, names: Sequence[str], **axis: Any) -> alt.Y:
+    """Give a vertical axis with a row for each name, in the order given."""
+    return alt.Y(f"{field}:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=260, ticks=False, **axis))
+
+
+def whole_axis(low: int, high: int, **looks: Any) -> alt.Axis:
+    """Give an axis with ticks at whole numbers, at the lowest and at multiples of a round step."""
+    steps = (digit * 10**power for power in range(10) for digit in (1, 2, 5))
+    step = next(step for step in steps if (high - low) / step <= MOST_TICKS)
+    rest = [tick for tick in range(low + 1, high + 1) if tick % step == 0 and tick - low > step / 2]
+    return alt.Axis(format=",d", values=[low, *rest], **looks)
+
+
+def finish(chart: Any, title: str, subtitle: str | Sequence[str] = "") -> Any:
+    """Give a chart its title, which says in a sentence what is seen, and the looks that all share."""
+    lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
+    lines = [line for line in lines if line]
+    heading = alt.Title(title, subtitle=lines) if lines else alt.Title(title)
+    words = " ".join([title, *lines])
+    return chart.properties(title=heading, description=words).configure(**LOOKS)
+
+
+def save_figure(chart: Any, path: str | PathLike[str]) -> None:
+    """Save a chart as .html (one file that needs no network), .png, .svg or .json; whole or not at all."""
+    target = Path(path).expanduser().absolute()
+    kind = target.suffix.lower()
+    if kind not in ENDINGS:
+        raise ParameterError(f"{target.name}: expected a name ending in {', '.join(ENDINGS)}.")
+    if not target.parent.is_dir():
+        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+    how = {"inline": True} if kind == ".html" else {"ppi": 144} if kind == ".png" else {}
+    with write_beside(target) as beside:
+        chart.save(str(beside), format=kind[1:], **how)
+
+
+_TEXT = {"labelColor": INK, "titleColor": QUIET, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+LOOKS: dict[str, Any] = {
+    "background": PAPER,
+    "font": FONT,
+    "padding": 12,
+    "aria": False,  # the description says it better than hundreds of marks do
+    "view": {"stroke": None},
+    "axis": {**_TEXT, "gridColor": FAINT, "domainColor": FAINT, "tickColor": FAINT, "titlePadding": 10},
+    "legend": {**_TEXT, "symbolStrokeWidth": 2},
+    "header": {**_TEXT, "titleColor": INK},
+    "title": {
+        "anchor": "start", "frame": "group", "color": INK, "fontSize": 15, "fontWeight": 600, "offset": 14,
+        "subtitleColor": QUIET, "subtitleFontSize": 12, "subtitlePadding": 5,
+    },
+    "text": {"color": INK, "fontSize": 12},
+    "bar": {"color": MAIN},
+    "point": {"color": MAIN, "filled": True, "size": 60, "opacity": 1},
+    "rule": {"color": MAIN, "strokeWidth": 2},
+    "line": {"color": MAIN},
+}  # fmt: skip
