@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both create and reuse .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml README.md $(shell find src -name '*.py')
+SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css')
 
 .PHONY: help demo test check format benchmarks peers clean
 

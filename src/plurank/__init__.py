@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     )
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
+    from plurank.models.quality import Quality, held_out_quality
     from plurank.models.rating_predictor import RatingPredictor
     from plurank.models.selection import Selection, select_rankings
     from plurank.models.topic_ranking import TopicRanking
+    from plurank.report.descriptions import describe_rankings
+    from plurank.report.page import write_report
+    from plurank.report.theme import save_figure
 
 # imported on first use, so that `import plurank` is quick
 _HOMES = {
@@ -49,6 +53,7 @@ _HOMES = {
     "PairTopics": "baselines.pair_topics",
     "ParameterError": "exceptions",
     "PlurankError": "exceptions",
+    "Quality": "models.quality",
     "RatingPredictor": "models.rating_predictor",
     "SampleBound": "evaluation.sample_bound",
     "Selection": "models.selection",
@@ -59,6 +64,8 @@ _HOMES = {
     "TopicRanking": "models.topic_ranking",
     "accuracy": "evaluation.prediction",
     "align": "evaluation.alignment",
+    "describe_rankings": "report.descriptions",
+    "held_out_quality": "models.quality",
     "ingest": "data.ingest",
     "is_separable": "data.synthetic",
     "kendall_tau": "evaluation.alignment",
@@ -71,8 +78,10 @@ _HOMES = {
     "read_rankings": "data.formats",
     "read_ratings": "data.formats",
     "sample_bound": "evaluation.sample_bound",
+    "save_figure": "report.theme",
     "select_rankings": "models.selection",
     "simulate": "data.synthetic",
+    "write_report": "report.page",
 }
 
 __version__ = version("plurank")
@@ -89,6 +98,7 @@ __all__ = [
     "PairTopics",
     "ParameterError",
     "PlurankError",
+    "Quality",
     "RatingPredictor",
     "SampleBound",
     "Selection",
@@ -99,6 +109,8 @@ __all__ = [
     "TopicRanking",
     "accuracy",
     "align",
+    "describe_rankings",
+    "held_out_quality",
     "ingest",
     "is_separable",
     "kendall_tau",
@@ -111,8 +123,10 @@ __all__ = [
     "read_rankings",
     "read_ratings",
     "sample_bound",
+    "save_figure",
     "select_rankings",
     "simulate",
+    "write_report",
 ]
 
 

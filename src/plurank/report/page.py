@@ -1,0 +1,125 @@
+"""The report: one HTML page that needs no network and no script."""
+
+from datetime import date
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+import plurank
+from plurank.data.summary import Summary, summarise
+from plurank.exceptions import DataError, PlurankError
+from plurank.models.base import RankingModel, as_source
+from plurank.models.quality import Quality, held_out_quality
+from plurank.progress import Progress, silent
+from plurank.report import sections
+from plurank.report.blocks import Figure, Table, figure
+from plurank.report.figures.data import draw_comparisons
+from plurank.report.figures.fit import draw_calibration
+from plurank.report.settings import settings_of, versions
+from plurank.writing import write_beside
+
+TITLE = "What people prefer"
+NOT_MEASURED = (
+    "How well the model predicts was not measured, because that takes the comparisons. Run: "
+    "plurank report MODEL COMPARISONS -o report.html"
+)
+
+
+def write_report(
+    model: RankingModel,
+    path: str | PathLike[str],
+    comparisons: Any = None,
+    *,
+    test: Any = None,
+    title: str | None = None,
+    random_state: int = 0,
+    on_progress: Progress = silent,
+) -> None:
+    """Write one HTML page about a fitted model, for people who did not fit it; nothing is loaded from elsewhere.
+
+    With the comparisons it was fitted to, their health is shown, and the model and one ranking are fitted again to part
+    of them and judged on the rest; or, with ``test``, fitted to all of them and judged on the test comparisons.
+    """
+    check_is_fitted(model, "rankings_")
+    target = Path(path).expanduser().resolve()
+    if not target.parent.is_dir():
+        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+    if target.is_dir():
+        raise DataError(f"{target} is a folder; expected the name of a file to write.")
+    source = None if comparisons is None else as_source(comparisons)
+    quality, why = _measure(model, source, test, random_state, on_progress)
+    data = model.data_ if source is None else summarise(source)
+    on_progress("drawing", 0.0)
+    text = _render(model, source, data, quality, why, title or TITLE, on_progress)
+    with write_beside(target) as beside:
+        beside.write_text(text, encoding="utf-8")
+    on_progress("done", 1.0)
+
+
+def _measure(
+    model: RankingModel, source: Any, test: Any, random_state: int, on_progress: Progress
+) -> tuple[Quality | None, str]:
+    """Give how good the model is, or a sentence that says why nobody knows."""
+    if source is None:
+        return getattr(model, "held_out_", None), NOT_MEASURED
+    try:
+        found = held_out_quality(model, source, test=test, random_state=random_state, on_progress=on_progress)
+    except PlurankError as error:
+        return None, f"How well the model predicts could not be measured: {error}"
+    return found, ""
+
+
+def _render(
+    model: RankingModel,
+    source: Any,
+    data: Summary | None,
+    quality: Quality | None,
+    why: str,
+    title: str,
+    on_progress: Progress,
+) -> str:
+    from jinja2 import Environment, StrictUndefined
+
+    room = files("plurank.report")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((room / "page.html.jinja").read_text(encoding="utf-8"))
+    return template.render(
+        title=title,
+        style=(room / "page.css").read_text(encoding="utf-8"),
+        story=sections.tell_story(model, data, quality),
+        numbers=sections.key_figures(model, data, quality),
+        health=sections.health(data),
+        rankings=sections.rankings(model),
+        who=sections.who(model) if len(model.rankings_) > 1 else None,
+        agreement=sections.agreement(model),
+        judged=None if quality is None else sections.judged(model, quality),
+        not_judged=why,
+        figures=_draw(model, source, quality, on_progress),
+        settings=settings_of(model),
+        versions=versions(),
+        method=sections.method_of(model),
+        made=f"{date.today():%d %B %Y}",
+        version=plurank.__version__,
+    )
+
+
+def _draw(model: RankingModel, source: Any, quality: Quality | None, on_progress: Progress) -> dict[str, Figure]:
+    """Draw what this model has, each figure with the numbers in it."""
+    wanted: dict[str, tuple[Any, Table | None]] = {"rankings": (model.plot.rankings, sections.places_table(model))}
+    if len(model.rankings_) > 1:
+        shares = sections.shares_table(model)
+        contested = (lambda: model.plot.contested(sections.N_CONTESTED), sections.agreement(model)["table"])
+        wanted |= {"people": (model.plot.people, shares), "contested": contested}
+    if quality is not None:
+        bins = sections.judged(model, quality)["bins"]
+        wanted["calibration"] = (lambda: draw_calibration(quality.calibration), bins)
+    if source is not None and not isinstance(source, plurank.Store):
+        wanted["comparisons"] = (lambda: draw_comparisons(source), None)
+    drawn = {}
+    for number, (name, (draw, rows)) in enumerate(wanted.items()):
+        on_progress("drawing", number / len(wanted))
+        drawn[name] = figure(draw(), number, rows)
+    return drawn
