@@ -6,7 +6,8 @@ import plurank
 from plurank.cli import app, errors
 
 COMMANDS = (
-    "demo", "fit", "select", "show", "predict", "evaluate", "update", "simulate", "convert", "transform", "ingest",
+    "demo", "fit", "select", "show", "report", "predict", "evaluate", "update", "simulate", "convert", "transform",
+    "ingest",
 )  # fmt: skip
 
 
@@ -28,7 +29,7 @@ def test_help_of_every_command_has_an_example(run, command):
     assert f"  plurank {command}" in run(command, "--help").stdout
 
 
-@pytest.mark.parametrize("command", ["fit", "select", "show", "evaluate", "update", "ingest"])
+@pytest.mark.parametrize("command", ["fit", "select", "show", "report", "evaluate", "update", "ingest"])
 def test_help_says_which_columns_comparisons_have(run, command):
     assert "user, winner, loser" in run(command, "--help").stdout
 

@@ -7,6 +7,13 @@ import pytest
 from plurank.cli import demo
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The demo writes its page into the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="module")
 def story():
     return demo._tell(0, lambda stage, done: None)
@@ -23,6 +30,14 @@ def test_demo_says_that_its_people_are_made_up_and_what_to_do_next(run, story, m
     assert "by the paper's method" in text
     assert "one ranking for everybody" in text
     assert "plurank fit votes.csv -k 3 -o model.plurank" in text.split("Now with your own file")[1]
+
+
+def test_demo_writes_a_page_with_its_quality_and_names_it(run, story, monkeypatch, folder):
+    monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: story)
+    assert "plurank-demo-report.html" in run("demo").stdout
+    page = (folder / "plurank-demo-report.html").read_text(encoding="utf-8")
+    assert "3,200" in page.split("How well it predicts")[1]
+    assert [path.name for path in folder.iterdir()] == ["plurank-demo-report.html"]
 
 
 def test_demo_comes_close_to_the_truth(run, story, monkeypatch):

@@ -16,13 +16,14 @@ from plurank.cli.evaluate import evaluate
 from plurank.cli.fit import fit
 from plurank.cli.ingest import ingest
 from plurank.cli.predict import predict
+from plurank.cli.report import report
 from plurank.cli.select import select
 from plurank.cli.show import show
 from plurank.cli.simulate import simulate
 from plurank.cli.transform import transform
 from plurank.cli.update import update
 
-COMMANDS = (demo, fit, select, show, predict, evaluate, update, simulate, convert, transform, ingest)
+COMMANDS = (demo, fit, select, show, report, predict, evaluate, update, simulate, convert, transform, ingest)
 
 
 class CarefulGroup(TyperGroup):
@@ -77,6 +78,7 @@ def describe(
       plurank select votes.csv                      how many rankings are there?
       plurank fit votes.csv -k 3 -o model.plurank   find three rankings
       plurank show model.plurank                    read them
+      plurank report model.plurank votes.csv        one page to show to others
       plurank predict model.plurank pairs.csv       who will prefer what?
 
     `plurank COMMAND --help` has the options, examples, and which columns a file may have.

@@ -1,10 +1,12 @@
 """``plurank demo``: the whole story in a few seconds, on made-up people."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import plurank
 from plurank.cli import options
+from plurank.cli.files import check_output, written
 from plurank.cli.output import emit_json, out, percent, progress
 from plurank.cli.portraits import describe_model, print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
@@ -38,12 +40,14 @@ CAMPS = {
 }  # fmt: skip
 CAMP_SIZES = (0.45, 0.3, 0.25)
 N_SHOWN = 3  # people
+PAGE, TITLE = "plurank-demo-report.html", "What made-up holidaymakers prefer"
 NEXT = """Now with your own file, one comparison a row (user, winner, loser):
 
   plurank show votes.csv                            is the file all right?
   plurank select votes.csv                          how many rankings are there?
   plurank fit votes.csv -k 3 -o model.plurank       find three rankings
   plurank show model.plurank --user ID              what does one person like?
+  plurank report model.plurank votes.csv            one page to show to others
   plurank predict model.plurank pairs.csv           who will prefer what?
 
 Ratings or ballots instead of comparisons? Start with: plurank convert --help"""
@@ -53,6 +57,7 @@ class Story(NamedTuple):
     """The made-up people, what was fitted to most of their choices, and the choices held out."""
 
     made: "Simulation"
+    train: "Comparisons"
     test: "Comparisons"
     model: "MixedRanking"
     paper: "TopicRanking"
@@ -64,18 +69,24 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
     """See what plurank does, on made-up people.
 
     Simulates 400 holidaymakers of three camps, who each chose 40 times between two things to do; finds the
-    camps' rankings from the choices alone; and compares what it found with the truth. Takes a few seconds;
-    the first time half a minute, because fast code is compiled.
+    camps' rankings from the choices alone; and compares what it found with the truth. Writes a page with
+    figures, plurank-demo-report.html, into this folder. Takes a few seconds; the first time half a minute,
+    because fast code is compiled.
 
     \b
     Examples:
       plurank demo
       plurank demo --seed 7
     """
+    page = check_output(Path(PAGE))
     with progress("making up people", announce=True) as on_progress:
         story = _tell(seed, on_progress)
+        plurank.write_report(
+            story.model, page, story.train, test=story.test, title=TITLE, random_state=seed, on_progress=on_progress
+        )
+    written.append(page)
     if as_json:
-        emit_json(_describe(story))
+        emit_json({**_describe(story), "report": PAGE})
     else:
         _print(story)
 
@@ -87,7 +98,7 @@ def _tell(seed: int, on_progress: "Progress") -> Story:
     paper = plurank.TopicRanking(len(CAMPS), random_state=seed).fit(train, on_progress=on_progress)
     single = plurank.MixedRanking(1, random_state=seed).fit(train, on_progress=on_progress)
     order = plurank.align(model.items_[model.rankings_], list(CAMPS.values())).tolist()
-    return Story(made, test, model, paper, single, order)
+    return Story(made, train, test, model, paper, single, order)
 
 
 def make_people(seed: int) -> "Simulation":
@@ -138,6 +149,7 @@ def _print(story: Story) -> None:
     _print_people(console, story)
     _print_choices(console, story)
     _print_scores(console, story)
+    console.print(f"All of this as a page with figures: {PAGE} in this folder. Open it in a browser.\n")
     console.print(NEXT)
 
 

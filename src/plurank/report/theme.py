@@ -19,7 +19,9 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 MAIN, OTHER = COLOURS[0], COLOURS[1]
 INK, QUIET, FAINT, PAPER = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"  # the report swaps them when it is dark
 GREY = "#98a2ad"  # seen on light and on dark
-FONT = "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
+FONT = (
+    "Arial, 'Liberation Sans', Helvetica, sans-serif"  # letters of one width, so that text fits where it was measured
+)
 WIDTH, ROW = 560, 22
 MOST_TICKS = 14
 LONGEST = 28  # characters of a label in a figure
@@ -60,7 +62,7 @@ def finish(chart: Any, title: str, subtitle: str | Sequence[str] = "") -> Any:
     lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     lines = [line for line in lines if line]
     heading = alt.Title(title, subtitle=lines) if lines else alt.Title(title)
-    words = " ".join([title, *lines])
+    words = " ".join([f"{title}.", *lines])
     return chart.properties(title=heading, description=words).configure(**LOOKS)
 
 

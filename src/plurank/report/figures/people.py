@@ -15,7 +15,7 @@ from plurank.report.wording import label, people, percent
 Floats = NDArray[np.float64]
 MOST_SHOWN = 2_000  # people on a map
 N_BINS = 20
-SIDE = 420  # of a map, in pixels
+SIDE, ROOM = 420, 0.06  # of a map in pixels, and what is left free around it
 
 
 def draw_weights(model: RankingModel, user: Any = None) -> Any:
@@ -85,7 +85,9 @@ def _map(model: RankingModel) -> Any:
     n_rankings = len(model.rankings_)
     corners = corners_of(n_rankings)
     weights, shown = _sample(model)
-    x, y = (_scale(name) for name in (alt.X, alt.Y))
+    lowest = float(corners[:, 1].min()) - ROOM
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-1 - ROOM, 1 + ROOM], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[lowest, 1 + ROOM], nice=False), axis=None)
     rows = [{"x": float(a), "y": float(b)} for a, b in weights @ corners]
     mean = model.mean_weights_ @ corners
     middle = alt.Chart(data([{"x": float(mean[0]), "y": float(mean[1]), "text": "average"}])).encode(x=x, y=y)
@@ -96,7 +98,7 @@ def _map(model: RankingModel) -> Any:
         middle.mark_text(dy=-13, fontWeight=600).encode(text="text:N"),
         *_corner_labels(model, corners, x, y),
     ]
-    chart = alt.layer(*layers).properties(width=SIDE, height=SIDE)
+    chart = alt.layer(*layers).properties(width=SIDE, height=SIDE * (1 + ROOM - lowest) / (2 + 2 * ROOM))
     words = ["A person in a corner follows that ranking alone; the nearer a corner, the more."]
     if n_rankings > 3:
         words.append("In the middle are people who mix opposite rankings, and people who mix all.")
@@ -109,11 +111,6 @@ def _sample(model: RankingModel) -> tuple[Floats, str]:
         return model.user_weights_, f"All {people(n_users)}."
     chosen = np.sort(np.random.default_rng(0).choice(n_users, MOST_SHOWN, replace=False))
     return model.user_weights_[chosen], f"{MOST_SHOWN:,} of {n_users:,} people, drawn at random."
-
-
-def _scale(channel: Any) -> Any:
-    name = "x:Q" if channel is alt.X else "y:Q"
-    return channel(name, scale=alt.Scale(domain=[-1.06, 1.06], nice=False), axis=None)
 
 
 def _outline(corners: Floats, x: alt.X, y: alt.Y) -> alt.Chart:
