@@ -79,10 +79,17 @@ def describe_mixing(model: RankingModel) -> str:
     pure, mixed = float((main >= 0.8).mean()), float((main < 0.5).mean())
     own = (float(main.mean()) - 1.0 / n_rankings) / (1.0 - 1.0 / n_rankings)  # 0: all alike, 1: one ranking each
     words = next(words for most, words in HABITS if own <= most + 1e-9)
-    shares = [f"{percent(pure)} of people follow one ranking at 80% or more"]
+    shares = [f"{_so_many(pure)} one ranking at 80% or more"]
     if n_rankings > 2:
-        shares.append(f"{percent(mixed)} follow none at more than half")
-    return f"{words} {listing(shares)}."
+        shares.append(f"{_so_many(mixed)} none at more than half".replace(" of people", ""))
+    told = listing(shares)
+    return f"{words} {told[0].upper()}{told[1:]}."
+
+
+def _so_many(share: float) -> str:
+    if share in (0.0, 1.0):
+        return "everybody follows" if share else "nobody follows"
+    return f"{percent(share)} of people follow"
 
 
 def typical_people(model: RankingModel, n: int = N_TYPICAL) -> list[dict[str, Any]]:

@@ -23,14 +23,14 @@ def tell_story(model: RankingModel, data: Summary | None, quality: Quality | Non
     """Say in one paragraph, for somebody in a hurry, what was found."""
     n_rankings = len(model.rankings_)
     described = descriptions.describe_rankings(model)
-    came = f"{count(data['n_comparisons'], 'comparison')} " if data else "comparisons "
-    told = [
-        f"{people(len(model.users_))} were asked which of two things they prefer; from {came}of "
-        f"{count(len(model.items_), 'item')} plurank found "
-        + ("one ranking for everybody." if n_rankings == 1 else f"{n_rankings} rankings that people share.")
-    ]
+    came = f"{count(data['n_comparisons'], 'comparison')} of" if data else "comparisons of"
+    found = "one ranking for everybody" if n_rankings == 1 else f"{n_rankings} rankings that people share"
+    items, crowd = count(len(model.items_), "item"), people(len(model.users_))
+    told = [f"From {came} {items} by {crowd}, plurank found {found}."]
     if n_rankings > 1:
-        told.append(f"The most followed, ranking 1, has a share of {percent(described[0]['share'])}.")
+        first = described[0]
+        best = listing([label(item, 60) for item in first["top"]])
+        told.append(f"The most followed, ranking 1 with a share of {percent(first['share'])}, puts {best} first.")
         told.append(descriptions.describe_mixing(model))
     if quality is not None and n_rankings > 1:
         told.append(

@@ -19,9 +19,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 MAIN, OTHER = COLOURS[0], COLOURS[1]
 INK, QUIET, FAINT, PAPER = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"  # the report swaps them when it is dark
 GREY = "#98a2ad"  # seen on light and on dark
-FONT = (
-    "Arial, 'Liberation Sans', Helvetica, sans-serif"  # letters of one width, so that text fits where it was measured
-)
+FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"  # all of one width, as text was measured
 WIDTH, ROW = 560, 22
 MOST_TICKS = 14
 LONGEST = 28  # characters of a label in a figure

@@ -1,0 +1,133 @@
+"""The page: whole, safe, and without anything from elsewhere."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import plurank
+from plurank import DataError
+from tests.report.conftest import MAKERS
+
+SECTIONS = ("rankings", "people", "agreement", "quality", "data", "settings", "reading")
+
+
+class Reader(HTMLParser):
+    """Collects what a page contains, and whether tags are closed in order."""
+
+    VOID = ("meta", "br", "img", "hr")
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.ids, self.links, self.open, self.text = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name in ("href", "src", "xlink:href", "action")]
+        assert not [name for name, _ in attrs if name.startswith("on")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(path):
+    reader = Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+@pytest.fixture(scope="module")
+def page(mixed, small, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    train, test = small.split(random_state=0)
+    plurank.write_report(mixed, path, train, test=test, title="Odd <i>things</i>")
+    return path
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_model_has_all_sections_without_comparisons(kind, models, tmp_path):
+    plurank.write_report(models(kind), tmp_path / "report.html")
+    found = read(tmp_path / "report.html")
+    missing = set(SECTIONS) - set(found.ids)
+    assert missing == ({"people"} if kind == "SingleRanking" else set())
+    assert "plurank report MODEL COMPARISONS -o report.html" in " ".join(found.text)
+    assert found.tags.count("h1") == 1
+
+
+def test_a_page_with_comparisons_has_quality_beside_one_ranking_and_the_datas_health(page):
+    text = " ".join(read(page).text)
+    assert "one ranking for everybody" in text
+    assert "Predicted and observed" in text
+    assert "What the comparisons cover" in text
+
+
+def test_a_page_loads_nothing_and_runs_nothing(page):
+    found, text = read(page), page.read_text(encoding="utf-8")
+    assert "http:" not in text
+    assert "https:" not in text
+    assert {"script", "link", "img", "iframe", "object", "foreignObject"}.isdisjoint(found.tags)
+    assert all(link.startswith("#") for link in found.links)
+    assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_labels_and_titles_cannot_become_markup(page):
+    text = page.read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "Odd &lt;i&gt;things&lt;/i&gt;" in text
+
+
+def test_names_in_a_page_are_used_once_and_figures_have_words(page):
+    found = read(page)
+    assert len(found.ids) == len(set(found.ids))
+    assert found.tags.count("figure") == found.tags.count("figcaption") == found.tags.count("svg") == 5
+    text = page.read_text(encoding="utf-8")
+    assert set(re.findall(r'aria-labelledby="([^"]*)"', text)) <= set(found.ids)
+
+
+def test_the_same_seed_gives_the_same_page(models, small, tmp_path):
+    for name in ("one.html", "two.html"):
+        plurank.write_report(models("TopicRanking"), tmp_path / name, small, random_state=3)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_a_model_that_forgot_its_data_still_has_a_page(models, tmp_path, monkeypatch):
+    model = models("PairTopics")
+    monkeypatch.setattr(model, "data_", None)
+    plurank.write_report(model, tmp_path / "report.html")
+    assert "does not remember" in " ".join(read(tmp_path / "report.html").text)
+
+
+def test_what_cannot_be_measured_is_said(models, tmp_path):
+    few = plurank.Comparisons.from_arrays([1], ["a, b; c"], ["line\nbreak"])
+    plurank.write_report(models("TopicRanking"), tmp_path / "report.html", few)
+    assert "could not be measured: 1 comparison of 1 user" in " ".join(read(tmp_path / "report.html").text)
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(models, tmp_path, monkeypatch):
+    model = models("SingleRanking")
+    (tmp_path / "report.html").write_text("old")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        plurank.write_report(model, tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_place_that_is_none_is_refused_with_a_sentence(models, tmp_path):
+    with pytest.raises(DataError, match="there is no folder"):
+        plurank.write_report(models("SingleRanking"), tmp_path / "nowhere" / "report.html")
+    with pytest.raises(DataError, match="is a folder"):
+        plurank.write_report(models("SingleRanking"), tmp_path)
