@@ -78,9 +78,9 @@ def test_a_folder_that_is_no_store_is_refused(refuse, tmp_path):
 
 def test_a_fit_stopped_by_ctrl_c_says_how_to_go_on_and_does(run, start, tmp_path):
     file = tmp_path / "votes.csv"
-    plurank.simulate(1500, 30, 4, 60, random_state=0).comparisons.to_frame().write_csv(file)
+    plurank.simulate(600, 20, 3, 40, random_state=0).comparisons.to_frame().write_csv(file)
     store = plurank.ingest(file, tmp_path / "votes.store").path
-    command = ("fit", store, "-k", 4, "--mixing", "utility", "-o", tmp_path / "m.plurank")
+    command = ("fit", store, "-k", 3, "--mixing", "utility", "-o", tmp_path / "m.plurank")
     command = (*command, "--checkpoint", tmp_path / "kept", "--ensemble", 3)  # more fits, so that there is time to stop
     process = start(*command)
     for _ in range(1200):
@@ -95,5 +95,5 @@ def test_a_fit_stopped_by_ctrl_c_says_how_to_go_on_and_does(run, start, tmp_path
     assert "--resume goes on" in said
     run(*command, "--resume")
     assert not (tmp_path / "kept").exists()
-    whole = plurank.MixedRanking(4, mixing="utility", ensemble=3, random_state=0).fit(plurank.open_store(store))
+    whole = plurank.MixedRanking(3, mixing="utility", ensemble=3, random_state=0).fit(plurank.open_store(store))
     assert_same_model(plurank.load(tmp_path / "m.plurank"), whole)

@@ -16,7 +16,7 @@ from plurank.data.ingest_memory import Budget
 from tests.data.ingesting import build
 from tests.data.test_laws import data_sets
 
-quickly = settings(max_examples=40, deadline=None)
+quickly = settings(max_examples=15, deadline=None)
 DIGITS = st.sampled_from(["7", "10", "9", "-3", "007", "x", "8", "+1", "99999999999999999999"])
 
 

@@ -31,8 +31,8 @@ def mean_weights(model, c, rng):
 
 @pytest.mark.parametrize("kind", ["probability", "utility"])
 def test_transform_finds_the_posterior_mean_of_weights(kind, models, truth, rng):
-    c = truth.comparisons.block(0, 20)
-    means, errors = np.stack([mean_weights(models[kind], c.block(u, u + 1), rng) for u in range(20)], axis=1)
+    c = truth.comparisons.block(0, 8)
+    means, errors = np.stack([mean_weights(models[kind], c.block(u, u + 1), rng) for u in range(8)], axis=1)
     away = np.abs(models[kind].transform(c) - means) / errors
     assert away.mean() < 0.15
     assert away.max() < 0.5

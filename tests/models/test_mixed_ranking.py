@@ -110,12 +110,12 @@ from tests.contracts.equality import assert_same_model
 from tests.models.test_mixed_ranking import KINDS, make
 from tests.oracles.simulated_scores import simulate_scores
 
-c = simulate_scores(200, 9, 2, 30, "probability", 0).comparisons
+c = simulate_scores(100, 9, 2, 20, "probability", 0).comparisons
 for kind in KINDS:
     fits = []
     for n_threads in (1, 2, 4):
         numba.set_num_threads(n_threads)
-        fits.append(make(kind, max_iter=30, tol=1e-9 if kind == "probability" else 1e-5).fit(c))
+        fits.append(make(kind, max_iter=12, tol=1e-9 if kind == "probability" else 1e-5).fit(c))
     assert_same_model(fits[0], fits[1])
     assert_same_model(fits[0], fits[2])
     print(kind)
