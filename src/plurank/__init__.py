@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from plurank.report.descriptions import describe_rankings
     from plurank.report.page import write_report
     from plurank.report.theme import save_figure
+    from plurank.web.learning import read_feedback
 
 # imported on first use, so that `import plurank` is quick
 _HOMES = {
@@ -75,6 +76,7 @@ _HOMES = {
     "open_store": "data.store",
     "ranking_error": "evaluation.ranking_error",
     "read_comparisons": "data.readers",
+    "read_feedback": "web.learning",
     "read_rankings": "data.formats",
     "read_ratings": "data.formats",
     "sample_bound": "evaluation.sample_bound",
@@ -120,6 +122,7 @@ __all__ = [
     "open_store",
     "ranking_error",
     "read_comparisons",
+    "read_feedback",
     "read_rankings",
     "read_ratings",
     "sample_bound",

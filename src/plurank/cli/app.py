@@ -18,12 +18,13 @@ from plurank.cli.ingest import ingest
 from plurank.cli.predict import predict
 from plurank.cli.report import report
 from plurank.cli.select import select
+from plurank.cli.serve import serve
 from plurank.cli.show import show
 from plurank.cli.simulate import simulate
 from plurank.cli.transform import transform
 from plurank.cli.update import update
 
-COMMANDS = (demo, fit, select, show, report, predict, evaluate, update, simulate, convert, transform, ingest)
+COMMANDS = (demo, fit, select, show, report, predict, evaluate, update, simulate, convert, transform, ingest, serve)
 
 
 class CarefulGroup(TyperGroup):

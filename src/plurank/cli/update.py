@@ -1,7 +1,7 @@
 """``plurank update``: more comparisons for a model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -11,16 +11,23 @@ from plurank.cli.errors import about
 from plurank.cli.files import check_output, written
 from plurank.cli.output import emit_json, label, out, progress
 from plurank.cli.portraits import describe_model
-from plurank.exceptions import DataError
+from plurank.exceptions import DataError, ParameterError
 from plurank.wording import count
 
 if TYPE_CHECKING:
-    from plurank import MixedRanking
+    from plurank import Comparisons, MixedRanking
 
 
 def update(
     model: options.ModelFile,
-    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons that the model has not seen.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="[INPUT]", help="Comparisons that the model has not seen.", show_default=False),
+    ] = None,
+    feedback: Annotated[
+        str | None,
+        typer.Option("--feedback", metavar="DB", help="Instead of INPUT: answers given to `plurank serve`."),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="NEW", help="Where to save the new model.", show_default="MODEL"),
@@ -38,17 +45,27 @@ def update(
     Examples:
       plurank update model.plurank today.csv
       plurank update model.plurank today.csv -o newer.plurank
+      plurank update model.plurank --feedback model.plurank.feedback.db
+
+    With --feedback the model learns from answers given to `plurank serve`, each answer once, even if the
+    update is stopped; those that arrive in the meantime are for the next update. DB is a SQLite file or a
+    PostgreSQL URL.
 
     The input has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
     """
-    target = check_output(output or model, data)
+    if (data is None) == (feedback is None):
+        raise ParameterError("expected INPUT or --feedback, got " + ("neither." if data is None else "both. Give one."))
+    target = check_output(output or model, *([] if data is None else [data]))
     fitted = _load(model)
     n_users, n_items = len(fitted.users_), len(fitted.items_)
-    columns = options.parse_columns(column)
-    with progress("updating", announce=True) as on_progress, about(data):
-        comparisons = plurank.read_comparisons(data, columns=columns, ties=ties)
-        fitted.update(comparisons, on_progress=on_progress)
+    if data is not None:
+        comparisons = _learn_from_file(fitted, data, options.parse_columns(column), ties)
+    elif (found := _learn_from_feedback(fitted, str(feedback))) is not None:
+        comparisons = found
+    else:
+        _say_nothing_new(model, as_json=as_json)
+        return
     fitted.save(target)
     written.append(target)
     sizes = {
@@ -60,6 +77,35 @@ def update(
         emit_json({"output": str(output or model), **sizes, **describe_model(fitted)})
     else:
         _print(output or model, sizes)
+
+
+def _learn_from_file(
+    fitted: "MixedRanking", data: Path, columns: dict[str, str] | None, ties: Literal["half", "drop"]
+) -> "Comparisons":
+    with progress("updating", announce=True) as on_progress, about(data):
+        comparisons = plurank.read_comparisons(data, columns=columns, ties=ties)
+        fitted.update(comparisons, on_progress=on_progress)
+    return comparisons
+
+
+def _learn_from_feedback(fitted: "MixedRanking", database: str) -> "Comparisons | None":
+    try:
+        from plurank.web import learning
+    except ImportError as error:
+        raise ParameterError(f"--feedback needs {error.name}: pip install 'plurank[web]'.") from None
+    with progress("updating", announce=True) as on_progress:
+        lesson = learning.prepare_lesson(fitted, database)
+        if lesson is None:
+            return None
+        learning.learn(fitted, lesson, on_progress=on_progress)
+    return lesson.comparisons
+
+
+def _say_nothing_new(model: Path, *, as_json: bool) -> None:
+    if as_json:
+        emit_json({"output": None, "n_comparisons": 0, "n_new_users": 0, "n_new_items": 0})
+    else:
+        out().print(f"There are no answers that are new to {label(model)}; it stays as it is.", soft_wrap=True)
 
 
 def _load(file: Path) -> "MixedRanking":

@@ -75,6 +75,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     items_: Labels
     users_: Labels
     data_: Summary | None
+    feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
 
     @abstractmethod
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:

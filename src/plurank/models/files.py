@@ -73,6 +73,7 @@ def _pack(model: RankingModel) -> bytes:
         "arrays": sorted(arrays),
         "items": _pack_labels(model.items_),
         "users": _pack_labels(model.users_),
+        "feedback_batches": list(model.feedback_batches_),
     }
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -106,10 +107,17 @@ def _unpack_labels(packed: dict[str, Any]) -> Labels:
     return labels
 
 
+def _unpack_batches(packed: Any) -> tuple[str, ...]:
+    if not isinstance(packed, list) or not all(isinstance(batch, str) for batch in packed):
+        raise ValueError("batches of answers are not named by text")
+    return tuple(packed)
+
+
 def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
     model_class, description = _read_description(archive, name)
     model = model_class(**description["parameters"])
     model.items_, model.users_ = _unpack_labels(description["items"]), _unpack_labels(description["users"])
+    model.feedback_batches_ = _unpack_batches(description.get("feedback_batches", []))  # older files have none
     arrays = {key: _read_array(archive, f"{key}.npy") for key in description["arrays"]}
     later = {key: None for key, field in model.fields.items() if isinstance(field, JsonField)}  # than format 1 began
     fitted = {**later, **description["fitted"], **arrays}

@@ -145,6 +145,7 @@ class MixedRanking(ScoredRankings):
             self._check_enough(crowd)
             self.data_ = summarise(as_source(crowd.source))
             fit_crowd(self, crowd, kept, on_progress)
+        self.feedback_batches_ = ()
         self._order_rankings()
         self._warn_if_unfinished()
         return self
@@ -189,6 +190,8 @@ class MixedRanking(ScoredRankings):
 
     def _weigh(self, comparisons: Comparisons) -> Comparisons:
         """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
+        if comparisons.rated is False:  # people were asked these pairs, whatever the model was fitted to
+            return comparisons
         known = self.rated is None and comparisons.rated is not None
         rated = comparisons.rated if known else self.rated_
         return weigh_observations(comparisons, self.worth_) if rated else comparisons

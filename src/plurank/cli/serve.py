@@ -1,0 +1,86 @@
+"""``plurank serve``: a model over HTTP."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plurank.cli import options
+from plurank.cli.output import label, out, warn
+from plurank.exceptions import DataError, ParameterError
+
+Feedback = Annotated[
+    str | None,
+    typer.Option("--feedback", metavar="DB", help="Where answers go: a SQLite file, or a PostgreSQL URL."),
+]
+
+
+def serve(
+    model: options.ModelFile,
+    host: Annotated[str, typer.Option("--host", metavar="NAME", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any free one.")] = 8000,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Processes that serve.")] = 1,
+    feedback: Feedback = None,
+    no_feedback: Annotated[bool, typer.Option("--no-feedback", help="Keep no answers.")] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", metavar="FILE", help="Holds the token that clients must show."),
+    ] = None,
+    allow_origin: Annotated[
+        str | None,
+        typer.Option("--allow-origin", metavar="ORIGIN", help="A web site whose pages may call, too; *: all."),
+    ] = None,
+    rate: Annotated[
+        float,
+        typer.Option("--rate", metavar="N", min=0, help="Requests a minute from one address, in each worker; 0: any."),
+    ] = 6000,
+) -> None:
+    """Serve a model over HTTP, with a live page.
+
+    The page asks visitors which of two items they prefer, and shows what that says about them. Programs use the
+    same addresses, with JSON; /openapi.json describes them. Answers are kept in a database, MODEL.feedback.db by
+    default, and `plurank update MODEL --feedback DB` lets the model learn from them; a running service then goes
+    on with the new model. Ctrl-C stops it.
+
+    \b
+    Examples:
+      plurank serve model.plurank
+      plurank serve model.plurank --port 8080 --workers 4
+      plurank serve model.plurank --host 0.0.0.0 --token-file token.txt
+      plurank serve model.plurank --feedback postgresql+psycopg://me@db/votes
+
+    With --token-file, or a token in the environment variable PLURANK_TOKEN, all but /health and the page's own
+    files needs the header "Authorization: Bearer TOKEN".
+    """
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # requests are small: more cores are for more workers
+    try:
+        from plurank.web import server
+        from plurank.web.settings import Settings
+    except ImportError as error:
+        raise ParameterError(f"`plurank serve` needs {error.name}: pip install 'plurank[web]'.") from None
+    settings = Settings(_choose_feedback(model, feedback, no_feedback), _read_token(token_file), allow_origin, rate)
+    if not server.is_loopback(host) and settings.token is None:
+        warn(f"anybody who reaches {host} can use this service. Let clients show a token, with --token-file.")
+    port = server.free_port(host, port)
+    server.check(model, settings)
+    shown = f"[{host}]" if ":" in host else host
+    out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)
+    server.serve(model, settings, host=host, port=port, workers=workers)
+
+
+def _choose_feedback(model: Path, feedback: str | None, no_feedback: bool) -> str | None:
+    if no_feedback and feedback is not None:
+        raise ParameterError("--feedback and --no-feedback cannot both be meant. Give one of them.")
+    if no_feedback:
+        return None
+    return feedback or str(model.with_name(f"{model.name}.feedback.db"))
+
+
+def _read_token(file: Path | None) -> str | None:
+    if file is None:
+        return os.environ.get("PLURANK_TOKEN") or None
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except UnicodeDecodeError:
+        raise DataError(f"{file}: expected a token of plain ASCII text. Use another.") from None

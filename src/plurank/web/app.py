@@ -1,0 +1,93 @@
+"""The application: a model behind the door, with its addresses and what happens when something goes wrong."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from os import PathLike
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from plurank.exceptions import PlurankError
+from plurank.models.base import RankingModel
+from plurank.web import interface, mistakes
+from plurank.web.batching import Batching
+from plurank.web.door import Door
+from plurank.web.feedback import FeedbackStore
+from plurank.web.holder import Holder
+from plurank.web.page_files import VegaBundle, read_page
+from plurank.web.refusals import Refusal
+from plurank.web.routes import make_routes
+from plurank.web.served import Served
+from plurank.web.settings import Settings, found_by_worker
+from plurank.web.work import Computer
+
+
+class Service:
+    """All that the addresses use."""
+
+    def __init__(self, holder: Holder, store: FeedbackStore | None) -> None:
+        self.holder, self.computer = holder, Computer()
+        self.batching = None if store is None else Batching(store)
+        self.page, self.vega = read_page(), VegaBundle()
+
+    @property
+    def served(self) -> Served:
+        """The model in use now."""
+        return self.holder.served
+
+    @asynccontextmanager
+    async def live(self, _: FastAPI) -> AsyncIterator[None]:
+        """Follow the model's file as long as the application runs, and let go of everything after."""
+        self.holder.start()
+        yield
+        self.close()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.holder.stop()
+        self.computer.close()
+        if self.batching is not None:
+            self.batching.store.close()
+
+
+def create_app(
+    model: str | PathLike[str] | RankingModel, settings: Settings | None = None, *, parent: int | None = None
+) -> FastAPI:
+    """Make the application that serves a model, or the file of one, which it then follows.
+
+    ``parent``: the process without which a worker shall not go on.
+    """
+    settings = settings or Settings()
+    holder = Holder(model, parent)
+    store = None if settings.feedback is None else FeedbackStore(settings.feedback, create=True)
+    service = Service(holder, store)
+    # the page that shows the interface would load scripts from elsewhere
+    app = FastAPI(title="plurank", lifespan=service.live, docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(make_routes(service))
+    interface.add(app, service, has_token=settings.token is not None)
+    app.add_middleware(Door, settings=settings)
+    for kind, answer in HANDLERS.items():
+        app.add_exception_handler(kind, answer)
+    app.state.service = service
+    return app
+
+
+def create_worker_app() -> FastAPI:
+    """Make the application in a worker process, of what its parent left for it."""
+    logging.basicConfig(format="%(message)s")
+    model, settings, parent = found_by_worker()
+    return create_app(model, settings, parent=parent)
+
+
+async def _refuse(_: Request, error: Any) -> Response:
+    return mistakes.refuse(error).answer()
+
+
+HANDLERS: dict[type[Exception], Any] = dict.fromkeys(
+    (Refusal, PlurankError, RequestValidationError, HTTPException, Exception), _refuse
+)

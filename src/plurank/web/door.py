@@ -1,0 +1,114 @@
+"""The door of the service: who may come in, with how much, and what every answer carries."""
+
+import hmac
+import math
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from plurank.web.limits import Buckets, bucket_of, read_body, replay, too_large
+from plurank.web.refusals import Refusal
+from plurank.web.settings import Settings
+
+# the page itself holds nothing of the model, so that a browser may load it before it has a token
+OPEN = {"/", "/page.css", "/page.js", "/vega.js", "/health"}
+POLICY = (
+    "default-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; "  # the figures' library puts a style sheet into the page
+    "img-src 'self' data: blob:; "  # figures saved as pictures
+    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SAFETY = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+PERMISSIONS = {
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "Authorization, Content-Type",
+    "access-control-max-age": "600",
+}
+
+
+class Door:
+    """Checks requests before the application sees them, and adds headers to every answer."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings = app, settings
+        self.buckets = Buckets(settings.rate)
+        self.secret = None if settings.token is None else f"Bearer {settings.token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        added = {**SAFETY, **self._sharing(headers)}
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(added)
+            await send(message)
+
+        if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+            await self._answer_other_site(headers)(scope, receive, send_safely)
+            return
+        try:
+            receive = await self._let_in(scope, headers, receive)
+        except Refusal as refusal:
+            await refusal.answer()(scope, receive, send_safely)
+        else:
+            await self.app(scope, receive, send_safely)
+
+    async def _let_in(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+        """Refuse, or give what the application receives."""
+        if scope["path"] != "/health":
+            self._check_rate(scope)
+        if scope["path"] not in OPEN:
+            self._check_token(headers)
+        if scope["method"] != "POST":
+            return receive
+        return replay(await self._read(headers, receive), receive)
+
+    def _check_rate(self, scope: Scope) -> None:
+        client = scope.get("client")
+        wait = self.buckets.wait(bucket_of(client[0]) if client else "")
+        if wait:
+            seconds = math.ceil(wait)
+            sentence = f"{self.settings.rate:,.0f} requests a minute are allowed, and these are more. Wait {seconds} s."
+            raise Refusal(429, sentence, retry_after=str(seconds))
+
+    def _check_token(self, headers: dict[bytes, bytes]) -> None:
+        given = headers.get(b"authorization", b"")
+        if self.secret is not None and not hmac.compare_digest(given, self.secret):
+            what = "another one came" if given else "none came"
+            sentence = f"expected the header 'Authorization: Bearer TOKEN' with the service's token; {what}."
+            raise Refusal(401, sentence, www_authenticate="Bearer")
+
+    async def _read(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if kind != b"application/json":
+            came = kind.decode("latin-1")[:60] or "nothing"
+            raise Refusal(415, f"expected the header 'Content-Type: application/json', got {came!r}. Send JSON.")
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length[:20]) > self.settings.max_body:
+            raise too_large(self.settings.max_body)
+        return await read_body(receive, self.settings.max_body)
+
+    def _sharing(self, headers: dict[bytes, bytes]) -> dict[str, str]:
+        """Allow pages of the one other site that may call, if the request is from there."""
+        allowed = self.settings.allow_origin
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if allowed is None or not origin or allowed not in ("*", origin):
+            return {}
+        return {"access-control-allow-origin": allowed, "vary": "Origin"}
+
+    def _answer_other_site(self, headers: dict[bytes, bytes]) -> Response:
+        """Tell a browser whether a page of another site may call."""
+        if self._sharing(headers):
+            return Response(None, 204, PERMISSIONS)
+        sentence = "pages of other sites may not call this service. Start it with --allow-origin for this one."
+        return Refusal(403, sentence).answer()
