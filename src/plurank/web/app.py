@@ -21,7 +21,7 @@ from plurank.web.feedback import FeedbackStore
 from plurank.web.holder import Holder
 from plurank.web.page_files import VegaBundle, read_page
 from plurank.web.refusals import Refusal
-from plurank.web.routes import make_routes
+from plurank.web.routes import add_routes
 from plurank.web.served import Served
 from plurank.web.settings import Settings, found_by_worker
 from plurank.web.work import Computer
@@ -68,7 +68,7 @@ def create_app(
     service = Service(holder, store)
     # the page that shows the interface would load scripts from elsewhere
     app = FastAPI(title="plurank", lifespan=service.live, docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(make_routes(service))
+    add_routes(app, service)
     interface.add(app, service, has_token=settings.token is not None)
     app.add_middleware(Door, settings=settings)
     for kind, answer in HANDLERS.items():

@@ -3,7 +3,6 @@
 import hmac
 import math
 
-from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,12 +18,12 @@ POLICY = (
     "img-src 'self' data: blob:; "  # figures saved as pictures
     "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-SAFETY = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-}
+SAFETY = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
 PERMISSIONS = {
     "access-control-allow-methods": "GET, POST",
     "access-control-allow-headers": "Authorization, Content-Type",
@@ -46,11 +45,11 @@ class Door:
             await self.app(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        added = {**SAFETY, **self._sharing(headers)}
+        added = [*SAFETY, *self._sharing(headers)]
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(added)
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
@@ -98,13 +97,13 @@ class Door:
             raise too_large(self.settings.max_body)
         return await read_body(receive, self.settings.max_body)
 
-    def _sharing(self, headers: dict[bytes, bytes]) -> dict[str, str]:
+    def _sharing(self, headers: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
         """Allow pages of the one other site that may call, if the request is from there."""
         allowed = self.settings.allow_origin
         origin = headers.get(b"origin", b"").decode("latin-1")
         if allowed is None or not origin or allowed not in ("*", origin):
-            return {}
-        return {"access-control-allow-origin": allowed, "vary": "Origin"}
+            return []
+        return [(b"access-control-allow-origin", allowed.encode()), (b"vary", b"Origin")]
 
     def _answer_other_site(self, headers: dict[bytes, bytes]) -> Response:
         """Tell a browser whether a page of another site may call."""

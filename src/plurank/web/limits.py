@@ -53,23 +53,20 @@ def _spell_out(address: str) -> list[str]:
 
 async def read_body(receive: Receive, most: int) -> bytes:
     """Read a request's body, but never more than ``most`` bytes, whatever the client announced."""
-    parts, size = [], 0
+    parts, size, more = [], 0, True
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            while True:
+            while more and size <= most:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise Refusal(400, "the connection ended before the request did. Send it again.")
                 parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > most:
-                    raise too_large(most)
-                if not message.get("more_body", False):
-                    return b"".join(parts)
+                size, more = size + len(parts[-1]), message.get("more_body", False)
     except TimeoutError:
-        raise Refusal(
-            408, f"the request took longer than {BODY_SECONDS:.0f} seconds to arrive. Send it again."
-        ) from None
+        raise Refusal(408, f"the request took over {BODY_SECONDS:.0f} seconds to arrive. Send it again.") from None
+    if size > most:
+        raise too_large(most)
+    return b"".join(parts)
 
 
 def too_large(most: int) -> Refusal:

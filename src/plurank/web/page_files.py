@@ -24,5 +24,5 @@ class VegaBundle:
             if not self.content:
                 import vl_convert
 
-                self.content = vl_convert.javascript_bundle(None).encode()
+                self.content = vl_convert.javascript_bundle().encode()  # type: ignore[call-arg]
             return self.content

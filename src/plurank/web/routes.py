@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import FastAPI, Query
 from starlette.responses import Response
 
 import plurank
@@ -30,36 +30,34 @@ def _errors(*statuses: int, **more: str) -> dict[int | str, dict[str, Any]]:
 POSTED, FETCHED = _errors(*REASONS), _errors(401, 422, 429)
 
 
-def make_routes(service: "Service") -> APIRouter:
-    """Give all addresses."""
-    router = APIRouter()
+def add_routes(app: FastAPI, service: "Service") -> None:
+    """Add all addresses, those that are asked for most first, because they are looked through in this order."""
     for add in (_add_model, _add_people, _add_feedback, _add_page):
-        add(router, service)
-    return router
+        add(app, service)
 
 
-def _add_model(router: APIRouter, service: "Service") -> None:
-    @router.get("/health", response_model=schemas.HealthAnswer)
-    async def health() -> Response:
-        """Say that the service is there, and what it serves. Needs no token."""
-        known = {"model": service.served.describe(), "feedback": service.batching is not None}
-        return json_answer({"status": "ok", "plurank": plurank.__version__, **known})
-
-    @router.get("/rankings", response_model=schemas.RankingsAnswer, responses=FETCHED)
-    async def rankings(top: Annotated[int | None, Query(ge=1, le=10**9)] = None) -> Response:
-        """List the rankings, the most followed first, with the best items of each."""
-        return json_bytes(await service.computer.run(service.served.rankings, top))
-
-    @router.post("/predict", response_model=schemas.PredictAnswer, responses=POSTED)
+def _add_model(app: FastAPI, service: "Service") -> None:
+    @app.post("/predict", response_model=schemas.PredictAnswer, responses=POSTED)
     async def predict(body: schemas.PredictRequest) -> Response:
         """Predict who prefers what. Somebody unknown is predicted as anybody of the population."""
         pairs = [(pair.user, pair.left, pair.right) for pair in body.pairs]
         run = service.computer.run_quick if len(pairs) <= QUICK_PAIRS else service.computer.run
         return json_answer({"probabilities": await run(service.served.predict, pairs)})
 
+    @app.get("/health", response_model=schemas.HealthAnswer)
+    async def health() -> Response:
+        """Say that the service is there, and what it serves. Needs no token."""
+        known = {"model": service.served.describe(), "feedback": service.batching is not None}
+        return json_answer({"status": "ok", "plurank": plurank.__version__, **known})
 
-def _add_people(router: APIRouter, service: "Service") -> None:
-    @router.post("/rank", response_model=schemas.RankAnswer, responses=POSTED)
+    @app.get("/rankings", response_model=schemas.RankingsAnswer, responses=FETCHED)
+    async def rankings(top: Annotated[int | None, Query(ge=1, le=10**9)] = None) -> Response:
+        """List the rankings, the most followed first, with the best items of each."""
+        return json_bytes(await service.computer.run(service.served.rankings, top))
+
+
+def _add_people(app: FastAPI, service: "Service") -> None:
+    @app.post("/rank", response_model=schemas.RankAnswer, responses=POSTED)
     async def rank(body: schemas.RankRequest) -> Response:
         """Order the items for a known user, for somebody who gave answers, or, with neither, for everybody."""
         served = service.served
@@ -70,12 +68,12 @@ def _add_people(router: APIRouter, service: "Service") -> None:
             found = await service.computer.run(served.rank, body.user, body.top)
         return json_bytes(found)
 
-    @router.post("/fold-in", response_model=schemas.FoldInAnswer, responses=POSTED)
+    @app.post("/fold-in", response_model=schemas.FoldInAnswer, responses=POSTED)
     async def fold_in(body: schemas.FoldInRequest) -> Response:
         """Tell how much somebody who gave answers follows each ranking. Nothing is kept."""
         return json_answer(await service.computer.run(service.served.fold_in, _tuples(body.answers)))
 
-    @router.post("/next-pair", response_model=schemas.NextPairAnswer, responses=POSTED)
+    @app.post("/next-pair", response_model=schemas.NextPairAnswer, responses=POSTED)
     async def next_pair(body: schemas.NextPairRequest) -> Response:
         """Choose the pair whose answer says most about somebody; left and right are null when all were asked."""
         skip = [(pair.left, pair.right) for pair in body.skip]
@@ -95,8 +93,8 @@ FEEDBACK_ERRORS = {
 }
 
 
-def _add_feedback(router: APIRouter, service: "Service") -> None:
-    @router.post("/feedback", status_code=201, response_model=schemas.FeedbackAnswer, responses=FEEDBACK_ERRORS)
+def _add_feedback(app: FastAPI, service: "Service") -> None:
+    @app.post("/feedback", status_code=201, response_model=schemas.FeedbackAnswer, responses=FEEDBACK_ERRORS)
     async def feedback(body: schemas.FeedbackRequest) -> Response:
         """Keep an answer, for the next update of the model. Send it again, with the same id, until it is stored."""
         if service.batching is None:
@@ -109,25 +107,23 @@ def _add_feedback(router: APIRouter, service: "Service") -> None:
         return json_answer({"id": body.id, "stored": outcome == "stored"}, 201 if outcome == "stored" else 200)
 
 
-def _add_page(router: APIRouter, service: "Service") -> None:
+def _add_page(app: FastAPI, service: "Service") -> None:
     def add_file(path: str, name: str) -> None:
         async def send_file() -> Response:
             if name not in service.page:
                 raise Refusal(404, "this plurank has no live page. GET /openapi.json describes the service.")
             return Response(service.page[name], headers={"cache-control": "no-cache"}, media_type=KINDS[name])
 
-        router.add_api_route(path, send_file, include_in_schema=False)
+        app.add_api_route(path, send_file, include_in_schema=False)
 
     for path, name in {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}.items():
         add_file(path, name)
 
-    @router.get("/vega.js", include_in_schema=False)
+    @app.get("/vega.js", include_in_schema=False)
     def vega() -> Response:
         return Response(service.vega.get(), headers=A_YEAR, media_type="text/javascript")
 
-    @router.get(
-        "/figures/rankings", response_model=schemas.Figure, responses={**FETCHED, **_errors(s404="No figures.")}
-    )
+    @app.get("/figures/rankings", response_model=schemas.Figure, responses={**FETCHED, **_errors(s404="No figures.")})
     async def figure() -> Response:
         """Draw the rankings: a Vega-Lite specification."""
         return json_bytes(await service.computer.run(service.served.figure))
