@@ -14,6 +14,8 @@ Feedback = Annotated[
     str | None,
     typer.Option("--feedback", metavar="DB", help="Where answers go: a SQLite file, or a PostgreSQL URL."),
 ]
+# requests are small, and threads that wait for each other slow: more cores are for more workers
+ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 def serve(
@@ -53,7 +55,8 @@ def serve(
     With --token-file, or a token in the environment variable PLURANK_TOKEN, all but /health and the page's own
     files needs the header "Authorization: Bearer TOKEN".
     """
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # requests are small: more cores are for more workers
+    for name in ONE_THREAD:
+        os.environ.setdefault(name, "1")
     try:
         from plurank.web import server
         from plurank.web.settings import Settings

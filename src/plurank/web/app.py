@@ -70,7 +70,8 @@ def create_app(
     app = FastAPI(title="plurank", lifespan=service.live, docs_url=None, redoc_url=None, openapi_url=None)
     add_routes(app, service)
     interface.add(app, service, has_token=settings.token is not None)
-    app.add_middleware(Door, settings=settings)
+    # the page's own files hold nothing of the model, so that a browser may load them before it has a token
+    app.add_middleware(Door, settings=settings, open_paths={"/health", "/vega.js", *service.page})
     for kind, answer in HANDLERS.items():
         app.add_exception_handler(kind, answer)
     app.state.service = service

@@ -2,6 +2,7 @@
 
 import hmac
 import math
+from collections.abc import Collection
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -10,8 +11,6 @@ from plurank.web.limits import Buckets, bucket_of, read_body, replay, too_large
 from plurank.web.refusals import Refusal
 from plurank.web.settings import Settings
 
-# the page itself holds nothing of the model, so that a browser may load it before it has a token
-OPEN = {"/", "/page.css", "/page.js", "/vega.js", "/health"}
 POLICY = (
     "default-src 'self'; "
     "style-src 'self' 'unsafe-inline'; "  # the figures' library puts a style sheet into the page
@@ -34,8 +33,8 @@ PERMISSIONS = {
 class Door:
     """Checks requests before the application sees them, and adds headers to every answer."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, open_paths: Collection[str]) -> None:
+        self.app, self.settings, self.open_paths = app, settings, open_paths
         self.buckets = Buckets(settings.rate)
         self.secret = None if settings.token is None else f"Bearer {settings.token}".encode()
 
@@ -66,7 +65,7 @@ class Door:
         """Refuse, or give what the application receives."""
         if scope["path"] != "/health":
             self._check_rate(scope)
-        if scope["path"] not in OPEN:
+        if scope["path"] not in self.open_paths:
             self._check_token(headers)
         if scope["method"] != "POST":
             return receive

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic_core import from_json
 from starlette.responses import Response
 
 import plurank
@@ -54,7 +55,7 @@ def _examples(served: Served) -> dict[str, tuple[Any, str, Any]]:
             {"pairs": [{"user": user, **pair}]},
             lambda: {"probabilities": served.predict([(user, first, second)])},
         ),
-        "/rank": ({"answers": [answer], "top": 2}, lambda: served.rank_for([(first, second)], 2)),
+        "/rank": ({"answers": [answer], "top": 2}, lambda: from_json(served.rank_for([(first, second)], 2))),
         "/fold-in": ({"answers": [answer]}, lambda: served.fold_in([(first, second)])),
         "/next-pair": ({"answers": [answer], "skip": [pair]}, lambda: served.next_pair([(first, second)], [])),
     }
@@ -63,5 +64,5 @@ def _examples(served: Served) -> dict[str, tuple[Any, str, Any]]:
     found["/feedback"] = (kept, "201", {"id": "7f1c9a52", "stored": True})
     health = {"status": "ok", "plurank": plurank.__version__, "model": served.describe(), "feedback": True}
     found["/health"] = (None, "200", health)
-    found["/rankings"] = (None, "200", served.list_rankings(2))
+    found["/rankings"] = (None, "200", from_json(served.rankings(2)))
     return found

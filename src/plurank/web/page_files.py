@@ -2,14 +2,29 @@
 
 import threading
 from importlib.resources import files
+from pathlib import PurePath
+from typing import NamedTuple
 
-KINDS = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+INDEX = "index.html"
 
 
-def read_page() -> dict[str, bytes]:
-    """Give the content of every file of the page."""
+class PageFile(NamedTuple):
+    """A file of the page: what it holds, and of which kind that is."""
+
+    content: bytes
+    kind: str
+
+
+def read_page() -> dict[str, PageFile]:
+    """Give every file of the page, by the path it is served at: the page itself at /, others at their names."""
     folder = files("plurank.web") / "page"
-    return {name: (folder / name).read_bytes() for name in KINDS if (folder / name).is_file()}
+    found = {}
+    for file in folder.iterdir() if folder.is_dir() else ():
+        kind = KINDS.get(PurePath(file.name).suffix)
+        if kind is not None and file.is_file():
+            found["/" if file.name == INDEX else f"/{file.name}"] = PageFile(file.read_bytes(), kind)
+    return found
 
 
 class VegaBundle:

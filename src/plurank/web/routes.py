@@ -1,5 +1,6 @@
 """The addresses of the service: parse, ask the model, answer."""
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query
@@ -8,7 +9,7 @@ from starlette.responses import Response
 import plurank
 from plurank.web import schemas
 from plurank.web.feedback import GivenAnswer
-from plurank.web.page_files import KINDS
+from plurank.web.page_files import PageFile
 from plurank.web.refusals import Refusal, json_answer, json_bytes
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _add_people(app: FastAPI, service: "Service") -> None:
         """Order the items for a known user, for somebody who gave answers, or, with neither, for everybody."""
         served = service.served
         if body.answers is not None:
-            return json_answer(await service.computer.run(served.rank_for, _tuples(body.answers), body.top))
+            return json_bytes(await service.computer.run(served.rank_for, _tuples(body.answers), body.top))
         found = served.remembered_rank(body.user, body.top)
         if found is None:
             found = await service.computer.run(served.rank, body.user, body.top)
@@ -108,16 +109,8 @@ def _add_feedback(app: FastAPI, service: "Service") -> None:
 
 
 def _add_page(app: FastAPI, service: "Service") -> None:
-    def add_file(path: str, name: str) -> None:
-        async def send_file() -> Response:
-            if name not in service.page:
-                raise Refusal(404, "this plurank has no live page. GET /openapi.json describes the service.")
-            return Response(service.page[name], headers={"cache-control": "no-cache"}, media_type=KINDS[name])
-
-        app.add_api_route(path, send_file, include_in_schema=False)
-
-    for path, name in {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}.items():
-        add_file(path, name)
+    for path, file in service.page.items():
+        app.add_api_route(path, _sender(file), include_in_schema=False)
 
     @app.get("/vega.js", include_in_schema=False)
     def vega() -> Response:
@@ -127,3 +120,10 @@ def _add_page(app: FastAPI, service: "Service") -> None:
     async def figure() -> Response:
         """Draw the rankings: a Vega-Lite specification."""
         return json_bytes(await service.computer.run(service.served.figure))
+
+
+def _sender(file: PageFile) -> Callable[[], Awaitable[Response]]:
+    async def send_file() -> Response:
+        return Response(file.content, headers={"cache-control": "no-cache"}, media_type=file.kind)
+
+    return send_file

@@ -1,5 +1,6 @@
 """A model as it is served: what can be made ready is, and what was asked before is remembered."""
 
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -7,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from plurank.models.base import RankingModel
+from plurank.models.person import Person
 from plurank.web.labels import Label, Vocabulary
 from plurank.web.refusals import Refusal
 from plurank.web.work import BUSY
@@ -49,22 +51,23 @@ class Served:
 
     def remembered_rank(self, user: Label | None, top: int | None) -> bytes | None:
         """Give the order of a known user or of the population as JSON, if it was made before."""
-        return self.boards.get((self._row(user), top))
+        rows = self.boards.get(("user", self._row(user)))
+        return None if rows is None else as_items(rows, top)
 
     def rank(self, user: Label | None, top: int | None) -> bytes:
         """Order items for a known user, or for the population, as JSON."""
         row = self._row(user)
         label = None if row is None else self.users.labels[row]
-        return self.boards.make((row, top), lambda: to_json({"items": listed(self.model.rank(label), top)}))
+        return as_items(self.boards.make(("user", row), lambda: as_rows(self.model.rank(label))), top)
 
     def _row(self, user: Label | None) -> int | None:
         if user is not None and user not in self.users.codes:
             raise self.users.unknown(user, "user")
         return None if user is None else self.users.codes[user]
 
-    def rank_for(self, answers: Sequence[Answer], top: int | None) -> dict[str, Any]:
-        """Order items for somebody new who gave answers."""
-        return {"items": listed(self._person(answers).rank(), top)}
+    def rank_for(self, answers: Sequence[Answer], top: int | None) -> bytes:
+        """Order items for somebody new who gave answers, as JSON."""
+        return as_items(as_rows(self._person(answers).rank()[:top]), top)
 
     def fold_in(self, answers: Sequence[Answer]) -> dict[str, Any]:
         """Weigh the rankings for somebody new who gave answers."""
@@ -76,7 +79,7 @@ class Served:
         pairs = self._person(answers).next_pairs(1, skip=self._own(skip, "skip[{}].left", "skip[{}].right"))
         return pairs.row(0, named=True) if len(pairs) else {"left": None, "right": None}
 
-    def _person(self, answers: Sequence[Answer]) -> Any:
+    def _person(self, answers: Sequence[Answer]) -> Person:
         return self.model.fold_in(self._own(answers, "answers[{}].winner", "answers[{}].loser"))
 
     def _own(self, pairs: Sequence[Answer], first: str, second: str) -> list[Answer]:
@@ -93,21 +96,19 @@ class Served:
         return self._own([(winner, loser)], "winner", "loser")[0]
 
     def rankings(self, top: int | None) -> bytes:
-        """List the rankings as JSON."""
-        return self.boards.make(("rankings", top), lambda: to_json(self.list_rankings(top)))
-
-    def list_rankings(self, top: int | None) -> dict[str, Any]:
-        """List the rankings, the most followed first."""
+        """List the rankings, the most followed first, as JSON."""
         weights = self.model.mean_weights_.tolist()
-        found = [
-            {"ranking": n, "mean_weight": weight, "description": text, "items": listed(self._board(n), top)}
-            for n, (weight, text) in enumerate(zip(weights, describe(self.model), strict=True), start=1)
-        ]
-        return {"n_items": len(self.items.labels), "rankings": found}
+        (texts,) = self.boards.make("texts", lambda: [to_json(describe(self.model))])
+        parts = []
+        for n, (weight, text) in enumerate(zip(weights, from_json(texts), strict=True), start=1):
+            about = to_json({"ranking": n, "mean_weight": weight, "description": text})
+            rows = self.boards.make(("ranking", n), lambda n=n: as_rows(self._board(n)))  # type: ignore[misc]
+            parts.append(about[:-1] + b"," + as_items(rows, top)[1:])
+        return b'{"n_items":%d,"rankings":[%b]}' % (len(self.items.labels), b",".join(parts))
 
     def figure(self) -> bytes:
         """Draw the rankings, as JSON."""
-        return self.boards.make("figure", lambda: to_json(self._draw()))
+        return self.boards.make("figure", lambda: [to_json(self._draw())])[0]
 
     def _draw(self) -> dict[str, Any]:
         plot = getattr(self.model, "plot", None)
@@ -123,36 +124,45 @@ class Served:
 
 
 class Remembered:
-    """The answers asked for last, so many bytes of them."""
+    """The answers asked for last, in parts, so many bytes of them."""
 
     def __init__(self, most: int) -> None:
         self.most, self.size, self.lock = most, 0, threading.Lock()
-        self.kept: OrderedDict[Any, bytes] = OrderedDict()
+        self.kept: OrderedDict[Any, list[bytes]] = OrderedDict()
 
-    def get(self, key: Any) -> bytes | None:
+    def get(self, key: Any) -> list[bytes] | None:
         """Give an answer that is remembered."""
         with self.lock:
             if key in self.kept:
                 self.kept.move_to_end(key)
             return self.kept.get(key)
 
-    def make(self, key: Any, how: Callable[[], bytes]) -> bytes:
+    def make(self, key: Any, how: Callable[[], list[bytes]]) -> list[bytes]:
         """Give an answer, made now if it is not remembered."""
         found = self.get(key)
         if found is None:
             found = how()
             with self.lock:
-                self.size += len(found) - len(self.kept.get(key, b""))
+                self.size += _size(found) - _size(self.kept.get(key, []))
                 self.kept[key] = found
                 while self.size > self.most:
-                    self.size -= len(self.kept.popitem(last=False)[1])
+                    self.size -= _size(self.kept.popitem(last=False)[1])
         return found
 
 
-def listed(board: pl.DataFrame, top: int | None) -> list[dict[str, Any]]:
-    """Give a board's rows, best first; bounds that a model does not have are null."""
+def _size(parts: list[bytes]) -> int:
+    return sum(map(sys.getsizeof, parts))
+
+
+def as_rows(board: pl.DataFrame) -> list[bytes]:
+    """Give a board's rows as JSON, best first; bounds that a model does not have are null."""
     missing = [pl.lit(None).alias(name) for name in ("lower", "upper") if name not in board.columns]
-    return board.head(len(board) if top is None else top).with_columns(missing).to_dicts()
+    return [to_json(row, inf_nan_mode="null") for row in board.with_columns(missing).iter_rows(named=True)]
+
+
+def as_items(rows: list[bytes], top: int | None) -> bytes:
+    """Give the first rows as JSON."""
+    return b'{"items":[%b]}' % b",".join(rows[:top])
 
 
 def describe(model: RankingModel) -> list[str]:
