@@ -17,7 +17,7 @@ def _check_printable(text: str) -> str:
     return text
 
 
-Name = Annotated[StrictStr, AfterValidator(_check_printable)]
+Printable = AfterValidator(_check_printable)
 
 
 class Request(BaseModel):
@@ -87,8 +87,8 @@ class NextPairRequest(Request):
 class FeedbackRequest(Request):
     """An answer to keep. The id is the client's: whoever sends it twice is counted once."""
 
-    id: Annotated[Name, Field(min_length=1, max_length=MAX_ID)]
-    user: Annotated[Name, Field(min_length=1, max_length=MAX_USER)]
+    id: Annotated[StrictStr, Field(min_length=1, max_length=MAX_ID), Printable]
+    user: Annotated[StrictStr, Field(min_length=1, max_length=MAX_USER), Printable]
     winner: Id
     loser: Id
 

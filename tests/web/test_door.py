@@ -1,0 +1,128 @@
+"""Who may come in, with how much, and what every answer carries."""
+
+import pytest
+
+from plurank.exceptions import ParameterError
+from plurank.web.limits import BURST_SECONDS, MAX_CLIENTS, Buckets, bucket_of
+from plurank.web.settings import Settings
+
+ASK = {"pairs": [{"left": "tea", "right": "cola"}]}
+
+
+@pytest.fixture(autouse=True)
+def _no_figures(monkeypatch):
+    """The figures' library takes seconds to put together."""
+    monkeypatch.setattr("plurank.web.page_files.VegaBundle.get", lambda _: b"")
+
+
+def test_a_body_may_be_as_large_as_allowed_and_no_larger(open_client, model, refused):
+    client = open_client(model, max_body=200)
+    body = b'{"pairs": [{"left": "tea", "right": "cola"}]}'
+    headers = {"content-type": "application/json"}
+    assert client.post("/predict", content=body.ljust(200), headers=headers).status_code == 200
+    assert "200 bytes" in refused(client.post("/predict", content=body.ljust(201), headers=headers), 413)
+
+
+def test_a_body_that_does_not_say_how_long_it_is_is_measured(open_client, model, refused):
+    client = open_client(model, max_body=200)
+
+    def pieces():
+        for _ in range(100):
+            yield b" " * 50
+
+    answer = client.post("/predict", content=pieces(), headers={"content-type": "application/json"})
+    assert "content-length" not in answer.request.headers
+    assert "200 bytes" in refused(answer, 413)
+
+
+def test_without_the_token_only_the_page_and_health_are_open(open_client, model, refused):
+    client = open_client(model, token="secret")
+    assert client.get("/health").status_code == 200
+    assert client.get("/vega.js").status_code == 200
+    for headers in ({}, {"authorization": "Bearer secre"}, {"authorization": "secret"}, {"authorization": "Bearer é"}):
+        given = {name: value.encode("latin-1") for name, value in headers.items()}
+        for path in ("/rankings", "/openapi.json", "/figures/rankings", "/nothing"):
+            assert "Authorization: Bearer" in refused(client.get(path, headers=given), 401)
+        answer = client.post("/predict", json=ASK, headers=given)
+        refused(answer, 401)
+        assert answer.headers["www-authenticate"] == "Bearer"
+    assert client.post("/predict", json=ASK, headers={"authorization": "Bearer secret"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "settings", [{"token": ""}, {"token": "a\nb"}, {"token": "é"}, {"rate": -1.0}, {"max_body": 0}]
+)
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(ParameterError):
+        Settings(**settings)
+
+
+def test_a_client_that_asks_too_often_is_told_how_long_to_wait(open_client, model, refused):
+    client = open_client(model, rate=1.0)
+    assert client.post("/predict", json=ASK).status_code == 200
+    answer = client.post("/predict", json=ASK)
+    assert "1 requests a minute" in refused(answer, 429)
+    assert 1 <= int(answer.headers["retry-after"]) <= 60
+    assert client.get("/health").status_code == 200, "whoever watches over the service may always ask"
+
+
+def test_a_bucket_fills_at_its_rate_and_no_further():
+    now = [0.0]
+    buckets = Buckets(60.0, lambda: now[0])  # one a second
+    assert [buckets.wait("a") for _ in range(BURST_SECONDS)] == [0.0] * BURST_SECONDS
+    assert buckets.wait("a") == pytest.approx(1.0)
+    assert buckets.wait("b") == 0.0, "each client has a bucket of its own"
+    now[0] += 0.5
+    assert buckets.wait("a") == pytest.approx(0.5)
+    now[0] += 0.5
+    assert buckets.wait("a") == 0.0
+    now[0] += 1000.0
+    assert sum(buckets.wait("a") == 0.0 for _ in range(50)) == BURST_SECONDS
+
+
+def test_only_so_many_clients_are_remembered():
+    buckets = Buckets(60.0, lambda: 0.0)
+    for n in range(MAX_CLIENTS + 50):
+        buckets.wait(f"client {n}")
+    assert len(buckets.filled) == MAX_CLIENTS
+
+
+def test_addresses_of_one_household_share_a_bucket():
+    assert bucket_of("203.0.113.9") == "203.0.113.9"
+    assert bucket_of("2001:db8:1:2::1") == bucket_of("2001:db8:1:2:ffff::9%eth0") == "2001:db8:1:2"
+    assert bucket_of("2001:db8::1") == bucket_of("2001:db8:0:0:5::")
+    assert bucket_of("2001:db8::1") != bucket_of("2001:db8:0:1::1")
+    assert bucket_of("::ffff:203.0.113.9") != bucket_of("::ffff:203.0.113.8")
+
+
+def test_pages_of_other_sites_may_not_call(client, refused):
+    answer = client.get("/rankings", headers={"origin": "https://elsewhere.example"})
+    assert "access-control-allow-origin" not in answer.headers
+    asked = {"origin": "https://elsewhere.example", "access-control-request-method": "POST"}
+    refused(client.options("/predict", headers=asked), 403)
+
+
+@pytest.mark.parametrize("allowed", ["https://friend.example", "*"])
+def test_pages_of_the_site_allowed_may_call(open_client, model, allowed):
+    client = open_client(model, allow_origin=allowed, token="secret")
+    asked = {"origin": "https://friend.example", "access-control-request-method": "POST"}
+    answer = client.options("/predict", headers=asked)
+    assert answer.status_code == 204
+    assert answer.headers["access-control-allow-origin"] == allowed
+    assert answer.headers["access-control-allow-headers"] == "Authorization, Content-Type"
+    refusal = client.post("/predict", json=ASK, headers={"origin": "https://friend.example"})
+    assert refusal.headers["access-control-allow-origin"] == allowed, "a page must be able to read why"
+    if allowed != "*":
+        other = client.get("/health", headers={"origin": "https://other.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_every_answer_carries_what_keeps_browsers_safe(open_client, model):
+    client = open_client(model, token="secret")
+    for answer in (client.get("/health"), client.get("/nothing"), client.get("/vega.js"), client.post("/predict")):
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'self'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe-eval" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"

@@ -1,0 +1,51 @@
+"""The service follows the file of its model."""
+
+import pytest
+
+import plurank
+from plurank.web.holder import Holder
+
+
+@pytest.fixture
+def other(drinkers):
+    return plurank.MixedRanking(1, start="random", concentration=1.0, spread=1.0, random_state=0).fit(drinkers)
+
+
+def test_a_new_model_is_served_without_a_restart(model_file, other, open_client, monkeypatch):
+    monkeypatch.setattr("plurank.web.holder.EVERY_SECOND", 0.01)
+    client = open_client(model_file)
+    before = client.post("/rank", json={}).json()
+    assert client.get("/health").json()["model"]["n_rankings"] == 2
+    other.save(model_file)
+    while client.get("/health").json()["model"]["n_rankings"] == 2:
+        pass  # the thread that looks needs a moment
+    assert client.post("/rank", json={}).json() != before, "what was remembered was of the old model"
+
+
+def test_a_damaged_model_is_not_served_and_the_next_good_one_is(model_file, other, caplog):
+    holder = Holder(model_file)
+    served, good = holder.served, model_file.read_bytes()
+    model_file.write_bytes(good[:-100])
+    holder.refresh()
+    assert holder.served is served
+    assert "going on with the old one" in caplog.text
+    assert len(caplog.records) == 1
+    holder.refresh()
+    assert len(caplog.records) == 1, "the same file is not tried twice"
+    model_file.unlink()
+    holder.refresh()
+    assert holder.served is served
+    other.save(model_file)
+    holder.refresh()
+    assert holder.served.describe()["n_rankings"] == 1
+    assert holder.served.fingerprint != served.fingerprint
+
+
+def test_the_same_file_is_not_read_again(model_file, monkeypatch):
+    holder = Holder(model_file)
+
+    def fail(_):
+        raise AssertionError("it was read")
+
+    monkeypatch.setattr("plurank.web.holder.read", fail)
+    holder.refresh()
