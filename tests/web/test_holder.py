@@ -1,5 +1,8 @@
 """The service follows the file of its model."""
 
+import os
+import threading
+
 import pytest
 
 import plurank
@@ -49,3 +52,17 @@ def test_the_same_file_is_not_read_again(model_file, monkeypatch):
 
     monkeypatch.setattr("plurank.web.holder.read", fail)
     holder.refresh()
+
+
+def test_a_worker_does_not_outlive_who_started_it(model, monkeypatch):
+    ended = threading.Event()
+    monkeypatch.setattr("plurank.web.holder.EVERY_SECOND", 0.01)
+    monkeypatch.setattr("os.kill", lambda process, number: ended.set())
+    holder = Holder(model, parent=os.getppid())
+    holder.start()
+    assert not ended.wait(0.1)
+    holder.stop()
+    holder = Holder(model, parent=os.getppid() + 1)  # as if it had ended and another process cared for us
+    holder.start()
+    assert ended.wait(60)
+    holder.stop()

@@ -11,7 +11,7 @@ from plurank.web.settings import Settings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of libraries that schemathesis uses
     import schemathesis
-    from hypothesis import HealthCheck, settings
+    from hypothesis import HealthCheck, given, settings
     from schemathesis.checks import not_a_server_error
     from schemathesis.specs.openapi.checks import (
         content_type_conformance,
@@ -33,14 +33,23 @@ def described(model, tmp_path_factory):
     app.state.service.close()
 
 
-schema = schemathesis.pytest.from_fixture("described")
-
-
-@schema.parametrize()
-@settings(max_examples=15, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @pytest.mark.filterwarnings("ignore")
-def test_generated_requests_are_answered_as_described(case):
-    case.call_and_validate(checks=CHECKS)
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "GET /health", "GET /rankings", "POST /predict", "POST /rank", "POST /fold-in", "POST /next-pair",
+        "POST /feedback", "GET /figures/rankings",
+    ],
+)  # fmt: skip
+def test_generated_requests_are_answered_as_described(described, operation):
+    method, path = operation.split()
+
+    @settings(max_examples=25, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(case=described[path][method].as_strategy())
+    def ask(case):
+        case.call_and_validate(checks=CHECKS)
+
+    ask()
 
 
 def test_every_address_has_examples_of_the_models_own_items(client, model):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from plurank.cli import options
+from plurank.cli.interrupts import was_interrupted
 from plurank.cli.output import label, out, warn
 from plurank.exceptions import DataError, ParameterError
 
@@ -69,7 +70,11 @@ def serve(
     server.check(model, settings)
     shown = f"[{host}]" if ":" in host else host
     out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)
-    server.serve(model, settings, host=host, port=port, workers=workers)
+    try:
+        server.serve(model, settings, host=host, port=port, workers=workers)
+    except BaseException as error:
+        if not was_interrupted(error):  # it was asked to stop before it had quite started
+            raise
 
 
 def _choose_feedback(model: Path, feedback: str | None, no_feedback: bool) -> str | None:

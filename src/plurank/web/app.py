@@ -43,6 +43,7 @@ class Service:
     @asynccontextmanager
     async def live(self, _: FastAPI) -> AsyncIterator[None]:
         """Follow the model's file as long as the application runs, and let go of everything after."""
+        self.computer.start()
         self.holder.start()
         yield
         self.close()

@@ -70,7 +70,8 @@ class FeedbackStore:
             raise DataError(f"{self.place}: there is no such file of answers.")
         self.engine = _open(self.url)
         dialect: Any = sqlite if _is_file(self.url) else postgresql
-        self.insert = dialect.insert(FEEDBACK).on_conflict_do_nothing(index_elements=["id"])
+        # says which row it wrote, because not every driver counts rows
+        self.insert = dialect.insert(FEEDBACK).on_conflict_do_nothing(index_elements=["id"]).returning(FEEDBACK.c.id)
         self._prepare(create)
 
     def _prepare(self, create: bool) -> None:
@@ -94,7 +95,7 @@ class FeedbackStore:
             return [self._add_one(connection, answer.row()) for answer in answers]
 
     def _add_one(self, connection: Connection, row: dict[str, str]) -> Outcome:
-        if connection.execute(self.insert, row).rowcount == 1:
+        if connection.execute(self.insert, row).scalar_one_or_none() is not None:
             return "stored"
         earlier = connection.execute(sql.select(FEEDBACK).where(FEEDBACK.c.id == row["id"])).mappings().one()
         return "known" if all(earlier[name] == row[name] for name in SAID) else "conflict"

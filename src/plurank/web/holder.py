@@ -27,14 +27,15 @@ class Holder:
 
     def start(self) -> None:
         """Begin to look."""
-        threading.Thread(target=self._look, name="plurank-reload", daemon=True).start()
+        self.stopped = threading.Event()
+        threading.Thread(target=self._look, args=(self.stopped,), name="plurank-reload", daemon=True).start()
 
     def stop(self) -> None:
         """Look no more."""
         self.stopped.set()
 
-    def _look(self) -> None:
-        while not self.stopped.wait(EVERY_SECOND):
+    def _look(self, stopped: threading.Event) -> None:
+        while not stopped.wait(EVERY_SECOND):
             self.refresh()
             if self.parent is not None and os.getppid() != self.parent:
                 os.kill(os.getpid(), signal.SIGTERM)  # a worker must not outlive who started it and could stop it

@@ -18,6 +18,10 @@ class Computer:
     """Runs what takes time in a thread of its own, and what is quick at once if nothing else runs."""
 
     def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Make the thread, which an application that was closed and is opened again lacks."""
         self.pool = ThreadPoolExecutor(1, "plurank-compute")
 
     async def run(self, work: Callable[..., Result], *given: Any) -> Result:

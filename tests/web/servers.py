@@ -1,0 +1,139 @@
+"""Servers as processes of their own: plurank's, and PostgreSQL's."""
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+PATIENCE = 60.0  # seconds; a server is usually there in two
+
+
+@contextmanager
+def started(*args):
+    """Start ``plurank serve`` in a process group of its own; gives the process and its address."""
+    command = [sys.executable, "-m", "plurank", "serve", *map(str, args), "--port", "0", "--rate", "0"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("Serving "), process.stderr.read()
+        address = line.split(" at ")[1].split()[0].removesuffix("/.")
+        wait_for(address)
+        yield process, address
+    finally:
+        kill_all(process)
+        process.communicate()
+
+
+def kill_all(process):
+    """Kill the whole group at once: nobody can put anything in order any more."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait_for(address):
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return get(f"{address}/health")
+        except OSError:
+            assert time.monotonic() < deadline, "the server did not start"
+            time.sleep(0.05)
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        return json.load(answer)
+
+
+def post(url, body):
+    """Give status and answer."""
+    headers = {"content-type": "application/json"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def _binaries():
+    """Find the folder of PostgreSQL's programs, the newest first."""
+    on_path = shutil.which("initdb")
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return (
+        Path(on_path).parent if on_path else next((folder for folder in folders if (folder / "initdb").exists()), None)
+    )
+
+
+@contextmanager
+def postgres():
+    """Start PostgreSQL on a free port of this machine, in a folder of its own; gives its URL."""
+    # not below pytest's folder, which is root's alone where tests run as root
+    with tempfile.TemporaryDirectory(prefix="plurank-postgres-") as folder, _postgres_in(Path(folder)) as url:
+        yield url
+
+
+@contextmanager
+def _postgres_in(folder):
+    pytest.importorskip("psycopg")
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not installed")
+    user = {"user": _other_user(folder)} if os.getuid() == 0 else {}
+    data = folder / "data"
+    initdb = [binaries / "initdb", "-D", data, "-U", "plurank", "-A", "trust", "-E", "UTF8", "--no-sync"]
+    made = subprocess.run(initdb, capture_output=True, text=True, cwd=folder, **user)
+    assert made.returncode == 0, made.stderr
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}"]
+    server = subprocess.Popen(
+        [binaries / "postgres", "-D", data, *options],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **user,
+    )  # fmt: skip
+    try:
+        _wait_for_port(server, port)
+        yield f"postgresql+psycopg://plurank@127.0.0.1:{port}/postgres"
+    finally:
+        server.send_signal(signal.SIGINT)  # a fast shutdown
+        server.wait(PATIENCE)
+
+
+def _other_user(folder):
+    """PostgreSQL refuses to run as root: give the folder to somebody else."""
+    for name in ("postgres", "nobody"):
+        try:
+            found = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        os.chown(folder, found.pw_uid, found.pw_gid)
+        return name
+    return pytest.skip("PostgreSQL cannot run as root, and there is no other user")
+
+
+def _wait_for_port(server, port):
+    import psycopg
+
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        assert server.poll() is None, "PostgreSQL ended"
+        try:
+            psycopg.connect(host="127.0.0.1", port=port, user="plurank", dbname="postgres").close()
+            return
+        except psycopg.OperationalError:
+            assert time.monotonic() < deadline, "PostgreSQL did not start"
+            time.sleep(0.05)
