@@ -1,0 +1,143 @@
+// "The rankings": who follows what, the bump chart, and a table of every item's places.
+
+import { element, make } from "./portrait.js";
+import { get } from "./service.js";
+import { between, count, percent } from "./words.js";
+
+export function openExplore({ nItems, rankings }) {
+  const rows = collectRows(rankings);
+  element("explore-lead").textContent =
+    `${count(rankings.length, "ranking")} of ${count(nItems, "item")}. People follow each of them more or less: the share says how much, on average.`;
+  element("sort").replaceChildren(...sortings(rankings).map(([value, text]) => Object.assign(make("option", "", text), { value })));
+  element("places-head").replaceChildren(headRow(rankings));
+  const draw = () => drawPlaces(rows, rankings, nItems);
+  element("filter").addEventListener("input", draw);
+  element("sort").addEventListener("change", draw);
+  draw();
+  drawChart();
+}
+
+export function drawCamps(rankings, weights) {
+  element("camps").replaceChildren(...rankings.map((ranking, k) => camp(ranking, weights?.[k])));
+}
+
+function camp({ ranking, mean_weight: share, description, items }, own) {
+  const card = make("li", "panel");
+  const you = own ? `, you ${percent(own.weight)}` : "";
+  const best = make("ol");
+  best.append(...items.slice(0, 3).map(({ item }) => make("li", "", item)));
+  const bar = make("div", "bar");
+  bar.setAttribute("aria-hidden", "true");
+  bar.style.setProperty("--weight", share);
+  bar.append(make("span", "fill"));
+  card.append(make("h2", "", `Ranking ${ranking}`), make("p", "share", `people ${percent(share)}${you}`), bar, make("p", "note", description), best);
+  return card;
+}
+
+// one row an item: its label, and its entry in every ranking (or null below the places shown)
+function collectRows(rankings) {
+  const rows = new Map();
+  rankings.forEach(({ items }, k) => items.forEach((entry) => {
+    if (!rows.has(entry.item)) rows.set(entry.item, { item: entry.item, entries: rankings.map(() => null) });
+    rows.get(entry.item).entries[k] = entry;
+  }));
+  return [...rows.values()];
+}
+
+const sortings = (rankings) => [
+  ...rankings.map(({ ranking }, k) => [String(k), `place in ranking ${ranking}`]),
+  ...(rankings.length > 1 ? [["spread", "where rankings differ most"]] : []),
+  ["name", "name"],
+];
+
+const rankOf = (entry) => entry?.rank ?? Infinity;
+
+function spread({ entries }) {
+  const places = entries.filter(Boolean).map((entry) => entry.rank);
+  return Math.max(...places) - Math.min(...places);
+}
+
+function sorted(rows, by) {
+  const compare = {
+    name: (a, b) => a.item.localeCompare(b.item),
+    spread: (a, b) => spread(b) - spread(a),
+  }[by] ?? ((a, b) => (rankOf(a.entries[by]) < rankOf(b.entries[by]) ? -1 : 1));
+  return [...rows].sort(compare);
+}
+
+function drawPlaces(rows, rankings, nItems) {
+  const wanted = element("filter").value.trim().toLocaleLowerCase();
+  const shown = sorted(rows, element("sort").value).filter(({ item }) => item.toLocaleLowerCase().includes(wanted));
+  element("places").replaceChildren(...shown.map((row) => placesRow(row, rankings)));
+  const missing = rows.length < nItems ? ` The table has the first ${rankings[0].items.length} places of each ranking.` : "";
+  element("found").textContent = `${count(shown.length, "item")} of ${nItems.toLocaleString("en")}.${missing}`;
+}
+
+function headRow(rankings) {
+  const row = make("tr");
+  const heads = ["Item", ...rankings.map(({ ranking }) => `Ranking ${ranking}`)].map((text) => make("th", "", text));
+  heads.forEach((head, n) => {
+    head.scope = "col";
+    if (n) head.append(make("span", "note", `share ${percent(rankings[n - 1].mean_weight)}`));
+  });
+  row.append(...heads);
+  return row;
+}
+
+function placesRow({ item, entries }, rankings) {
+  const row = make("tr");
+  const name = make("th", "item", item);
+  name.scope = "row";
+  row.append(name, ...entries.map((entry, k) => placeCell(entry, rankings[k].items.length)));
+  return row;
+}
+
+function placeCell(entry, nShown) {
+  const cell = make("td", "", entry ? `${entry.rank}` : `after ${nShown}`);
+  if (entry && entry.lower !== entry.upper) cell.append(make("span", "note", between(entry.lower, entry.upper)));
+  return cell;
+}
+
+// without a chart the table says the same, so whatever goes wrong here is no problem to show
+async function drawChart() {
+  try {
+    const [spec] = await Promise.all([get("figures/rankings"), loadVega()]);
+    element("figure").hidden = false;
+    await embed(spec);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => embed(spec));
+  } catch {
+    element("figure").hidden = true;
+  }
+}
+
+function loadVega() {
+  const script = Object.assign(document.createElement("script"), { src: "vega.js" });
+  return new Promise((resolve, reject) => {
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", reject);
+    document.head.append(script);
+  });
+}
+
+// `ast` has expressions interpreted, because the page may not run code made from text
+function embed(spec) {
+  const options = { actions: false, ast: true, defaultStyle: false, mode: "vega-lite", renderer: "canvas", tooltip: false };
+  return window.vegaEmbed(element("chart"), { ...spec, config: inOurColours(spec.config ?? {}) }, options);
+}
+
+function inOurColours(config) {
+  const style = getComputedStyle(document.body);
+  const [ink, quiet, rule] = ["--ink", "--quiet", "--rule"].map((name) => style.getPropertyValue(name));
+  const axis = { labelColor: quiet, titleColor: quiet, gridColor: rule, domainColor: rule, tickColor: rule };
+  return {
+    ...config,
+    background: "transparent",
+    font: style.fontFamily,
+    text: { ...config.text, color: ink },
+    view: { ...config.view, stroke: null },
+    axis: { ...config.axis, ...axis },
+    legend: { ...config.legend, labelColor: quiet, titleColor: quiet },
+    title: { ...config.title, color: ink, subtitleColor: quiet },
+    header: { ...config.header, labelColor: quiet, titleColor: quiet },
+  };
+}

@@ -1,0 +1,29 @@
+// Numbers in words, as the page says them.
+
+export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+export const percent = (share) => `${Math.round(100 * share)}%`;
+export const between = (lower, upper) => (lower === upper ? `${lower}` : `${lower} to ${upper}`);
+
+export const shorten = (label) => (label.length > 40 ? `${[...label].slice(0, 40).join("")}…` : label);
+
+export function expectation(probability) {
+  if (probability >= 0.65) return `We expected that (${percent(probability)}).`;
+  if (probability >= 0.35) return `It could have gone either way (${percent(probability)}).`;
+  return `A surprise: we gave it ${percent(probability)}.`;
+}
+
+// how well the shares are known: half the width of their intervals, on average
+export function sureness(weights, nAnswers) {
+  if (weights.length === 1) return "There is one ranking for everybody.";
+  if (!nAnswers) return "Before your first answer we take you for the average person, which may be far off.";
+  const half = weights.reduce((sum, row) => sum + (row.upper - row.lower) / 2, 0) / weights.length;
+  const words = half > 0.25 ? "A first guess" : half > 0.17 ? "Getting an idea" : half > 0.1 ? "Fairly sure" : "Quite sure";
+  return `${words} after ${count(nAnswers, "answer")}: give or take ${Math.round(100 * half)} points. ${leader(weights)}`;
+}
+
+function leader(weights) {
+  const [first, second] = [...weights].sort((a, b) => b.weight - a.weight);
+  return first.lower > second.upper
+    ? `Ranking ${first.ranking} is clearly your main one.`
+    : `Ranking ${first.ranking} leads, but ranking ${second.ranking} may still be ahead.`;
+}
