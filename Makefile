@@ -1,9 +1,9 @@
 # Two commands do everything: `make demo` and `make test`. Both create and reuse .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css')
+SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 
-.PHONY: help demo test check format benchmarks peers clean
+.PHONY: help demo test browser check format benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
@@ -16,8 +16,17 @@ help:
 demo: .venv/installed
 	$(BIN)/plurank demo
 
-test: .venv/tested-wheel check
-	$(BIN)/python -m pytest -n 2
+test: .venv/tested-wheel check browser
+	$(BIN)/python -m pytest -n 2 -rs
+
+# Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
+browser:
+	@command -v "$${PLURANK_CHROMIUM:-chromium}" >/dev/null || { \
+	  echo "Installing chromium for the tests of the live page"; \
+	  if [ "$$(id -u)" = 0 ]; then root=; else root="sudo -n"; fi; \
+	  $$root apt-get update -qq && \
+	  $$root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
+	} || echo "chromium could not be installed: the tests of the live page will be SKIPPED"
 
 check: .venv/tested-wheel
 	$(BIN)/ruff check .

@@ -2,7 +2,7 @@
 
 import { element, make } from "./portrait.js";
 import { get } from "./service.js";
-import { between, count, percent } from "./words.js";
+import { between, count, keyOf, percent } from "./words.js";
 
 export function openExplore({ nItems, rankings }) {
   const rows = collectRows(rankings);
@@ -38,8 +38,9 @@ function camp({ ranking, mean_weight: share, description, items }, own) {
 function collectRows(rankings) {
   const rows = new Map();
   rankings.forEach(({ items }, k) => items.forEach((entry) => {
-    if (!rows.has(entry.item)) rows.set(entry.item, { item: entry.item, entries: rankings.map(() => null) });
-    rows.get(entry.item).entries[k] = entry;
+    const key = keyOf(entry.item);
+    if (!rows.has(key)) rows.set(key, { item: `${entry.item}`, entries: rankings.map(() => null) });
+    rows.get(key).entries[k] = entry;
   }));
   return [...rows.values()];
 }
@@ -59,7 +60,7 @@ function spread({ entries }) {
 
 function sorted(rows, by) {
   const compare = {
-    name: (a, b) => a.item.localeCompare(b.item),
+    name: (a, b) => a.item.localeCompare(b.item, undefined, { numeric: true }),
     spread: (a, b) => spread(b) - spread(a),
   }[by] ?? ((a, b) => (rankOf(a.entries[by]) < rankOf(b.entries[by]) ? -1 : 1));
   return [...rows].sort(compare);

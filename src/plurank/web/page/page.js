@@ -6,7 +6,7 @@ import { element } from "./portrait.js";
 import { openQuestions } from "./questions.js";
 import { get, keepToken } from "./service.js";
 import { hideProblem, showProblem } from "./problem.js";
-import { count } from "./words.js";
+import { count, keyOf, sizeOf } from "./words.js";
 
 const N_PLACES = 200; // of every ranking, in the table
 
@@ -24,7 +24,7 @@ async function start() {
     page.model = { nItems, rankings, feedback: health.feedback };
     describe(health.model, rankings, health.feedback);
     // by items, not by fit: a model fitted again still knows what its visitors said
-    const memory = openMemory(fingerprint(JSON.stringify(labels(rankings).sort())));
+    const memory = openMemory(fingerprint(labels(rankings).map(keyOf).sort().join("\n")));
     page.questions = openQuestions(page.model, memory, askToken);
     show();
   } catch (error) {
@@ -36,8 +36,8 @@ async function start() {
 const labels = (rankings) => [...new Set(rankings.flatMap(({ items }) => items.map(({ item }) => item)))];
 
 function describe(facts, rankings, feedback) {
-  const longest = Math.max(...labels(rankings).map((label) => label.length));
-  document.body.dataset.labels = longest > 90 ? "long" : longest > 30 ? "medium" : "short";
+  const sizes = labels(rankings).map(sizeOf);
+  document.body.dataset.labels = ["long", "medium"].find((size) => sizes.includes(size)) ?? "short";
   element("facts").textContent = `Learned from ${count(facts.n_users, "person").replace("persons", "people")} who compared ${count(facts.n_items, "item")}.`;
   element("privacy").textContent = feedback
     ? "Your answers are kept in this browser, and stored by the service under a random name to improve the rankings."

@@ -1,6 +1,6 @@
 // Draws who the visitor is by now: the mixture of rankings, and the order of items. Labels are text, never markup.
 
-import { between, percent } from "./words.js";
+import { between, keyOf, percent } from "./words.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
 
@@ -48,13 +48,13 @@ export function drawOrder(items, nItems) {
   const body = element("order");
   const tops = new Map([...body.children].map((row) => [row.dataset.item, row.getBoundingClientRect().top]));
   const rows = new Map([...body.children].map((row) => [row.dataset.item, row]));
-  body.replaceChildren(...items.map((item) => fillOrderRow(rows.get(item.item) ?? orderRow(item.item), item, nItems)));
+  body.replaceChildren(...items.map((item) => fillOrderRow(rows.get(keyOf(item.item)) ?? orderRow(item.item), item, nItems)));
   for (const row of body.children) slide(row, tops.get(row.dataset.item));
 }
 
 function orderRow(item) {
   const row = make("tr");
-  row.dataset.item = item;
+  row.dataset.item = keyOf(item);
   const name = make("th", "item", item);
   name.scope = "row";
   const range = make("td", "range");
@@ -70,7 +70,7 @@ function fillOrderRow(row, { rank, lower, upper }, nItems) {
   const along = (place) => (nItems > 1 ? (place - 1) / (nItems - 1) : 0.5);
   row.querySelector(".place").textContent = rank;
   row.querySelector(".bounds").textContent = between(lower, upper);
-  place(row.querySelector(".bar"), { weight: along(rank), lower: along(lower), upper: along(upper) });
+  place(row.querySelector(".bar"), { weight: along(rank), lower: along(lower ?? rank), upper: along(upper ?? rank) });
   return row;
 }
 

@@ -5,7 +5,7 @@ import { fingerprint, randomName } from "./memory.js";
 import { drawMixture, drawOrder, element } from "./portrait.js";
 import { hideProblem, showProblem } from "./problem.js";
 import { post } from "./service.js";
-import { count, expectation, shorten, sureness } from "./words.js";
+import { count, expectation, keyOf, shorten, sizeOf, sureness } from "./words.js";
 
 const N_SHOWN = 20; // items of the order, until the visitor wants all
 const KEYS = { ArrowLeft: "left", a: "left", ArrowRight: "right", b: "right", s: "skip", u: "undo" };
@@ -14,6 +14,8 @@ export function openQuestions(model, memory, askToken) {
   const self = { model, memory, askToken, pair: null, busy: true, round: 0, abort: null, weights: null, all: false };
   self.feedback = model.feedback ? openFeedback(memory, (sentence) => { element("unstored").textContent = sentence; }) : null;
   listen(self);
+  const nSteps = memory.steps.length;
+  say(nSteps ? `Welcome back: ${count(nSteps, "choice")} of yours still here.` : "Choose the one you like better, or neither if you cannot say.");
   refresh(self);
   return { resume: () => refresh(self), weights: () => (memory.answers().length ? self.weights : null) };
 }
@@ -103,6 +105,7 @@ async function refresh(self, pair = null) {
     ]);
     if (round !== self.round) return;
     hideProblem();
+    element("portrait").setAttribute("aria-busy", "false");
     self.feedback?.resume();
   } catch (error) {
     if (round === self.round) fail(self, error, pair);
@@ -118,6 +121,7 @@ function fail(self, error, pair) {
 
 function wait(self) {
   self.busy = true;
+  element("portrait").setAttribute("aria-busy", "true");
   drawTools(self);
 }
 
@@ -131,8 +135,9 @@ function drawPair(self, { left, right, probability }) {
 
 // which one stands left is drawn by lot, so that nobody's habit favours an item; the lot is the same after a reload
 function inFairOrder(visitor, { left, right, probability }) {
-  const swap = parseInt(fingerprint([visitor, ...[left, right].sort()].join("\n")), 36) % 2 === 0;
-  if (swap !== left < right) return { left, right, probability };
+  const [first, second] = [keyOf(left), keyOf(right)].sort();
+  const swap = parseInt(fingerprint([visitor, first, second].join("\n")), 36) % 2 === 1;
+  if (swap === (keyOf(left) === second)) return { left, right, probability };
   return { left: right, right: left, probability: probability === undefined ? undefined : 1 - probability };
 }
 
@@ -141,7 +146,7 @@ function drawCards(pair) {
     const card = element(side), label = card.querySelector(".label");
     delete card.dataset.chosen;
     label.textContent = pair[side];
-    label.dataset.length = pair[side].length > 90 ? "long" : pair[side].length > 30 ? "medium" : "short";
+    label.dataset.length = sizeOf(pair[side]);
   }
   element("next").textContent = `Next: ${pair.left}, or ${pair.right}?`;
 }

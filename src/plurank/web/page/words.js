@@ -2,9 +2,13 @@
 
 export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 export const percent = (share) => `${Math.round(100 * share)}%`;
-export const between = (lower, upper) => (lower === upper ? `${lower}` : `${lower} to ${upper}`);
+// some models give places without bounds
+export const between = (lower, upper) => (lower === null ? "" : lower === upper ? `${lower}` : `${lower} to ${upper}`);
 
-export const shorten = (label) => (label.length > 40 ? `${[...label].slice(0, 40).join("")}…` : label);
+// items may be numbers, and 7 is not "7": shown alike, kept apart
+export const keyOf = (item) => JSON.stringify(item);
+export const sizeOf = (item) => (`${item}`.length > 90 ? "long" : `${item}`.length > 30 ? "medium" : "short");
+export const shorten = (item) => (`${item}`.length > 40 ? `${[...`${item}`].slice(0, 40).join("")}…` : `${item}`);
 
 export function expectation(probability) {
   if (probability >= 0.65) return `We expected that (${percent(probability)}).`;

@@ -1,0 +1,34 @@
+"""The rankings, on the live page."""
+
+from plurank.cli.demo import CAMPS
+
+
+def cells(somebody, column):
+    return somebody.page.locator(f"#places tr > :nth-child({column})").all_text_contents()
+
+
+def test_the_table_has_every_item_of_every_ranking_and_the_chart_is_drawn(visit, service, camps_model):
+    somebody = visit(service.url, "#explore")
+    somebody.page.wait_for_selector("#chart canvas")
+    assert cells(somebody, 1) == camps_model.items_[camps_model.rankings_[0]].tolist()
+    assert somebody.page.locator("#camps > li").count() == len(CAMPS)
+
+
+def test_items_are_filtered_and_sorted(visit, service, camps_model):
+    somebody = visit(service.url, "#explore")
+    somebody.page.select_option("#sort", "2")
+    assert cells(somebody, 1) == camps_model.items_[camps_model.rankings_[2]].tolist()
+    somebody.page.fill("#filter", "SEA sw")
+    assert cells(somebody, 1) == ["sea swim"]
+    assert somebody.text("found").startswith("1 item of 12")
+
+
+def test_the_skip_link_and_going_back_keep_to_the_part_one_is_in(visit, service):
+    somebody = visit(service.url)
+    somebody.click("to-explore")
+    somebody.page.focus(".jump")
+    somebody.page.keyboard.press("Enter")
+    assert somebody.page.is_visible("#explore")
+    somebody.click("to-prefer")
+    assert somebody.page.is_visible("#left")
+    assert somebody.page.get_attribute("#to-prefer", "aria-current") == "page"
