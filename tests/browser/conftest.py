@@ -62,7 +62,7 @@ def visit(browser):
     visits = []
 
     def begin(url, part="", **options):
-        context = browser.new_context(**options)
+        context = browser.new_context(reduced_motion="reduce", **options)
         context.set_default_timeout(15_000)
         visits.append(Visit(context.new_page(), url))
         return visits[-1].open(part)

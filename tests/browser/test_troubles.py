@@ -12,43 +12,42 @@ ODD = ("<b>bold</b><script>alert(1)</script>", "🍜 ラーメン", "word " * 40
 
 
 @pytest.fixture(scope="module")
-def odd_file(tmp_path_factory):
-    """A model whose labels are markup, emoji, long, or read from right to left."""
+def odd_service(tmp_path_factory):
+    """Serve a model whose labels are markup, emoji, long, or read from right to left."""
     rng = np.random.default_rng(0)
     pairs = np.sort(np.array([rng.choice(len(ODD), 2, replace=False) for _ in range(300)]), axis=1)
     labels = np.array(ODD, dtype=object)
     c = plurank.Comparisons.from_arrays(np.arange(300) // 10, labels[pairs[:, 0]], labels[pairs[:, 1]])
     file = tmp_path_factory.mktemp("odd") / "odd.plurank"
     plurank.MixedRanking(2, random_state=0).fit(c).save(file)
-    return file
+    with Service(file) as started:
+        yield started
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
-def test_odd_labels_are_shown_as_they_are(visit, odd_file, options):
-    with Service(odd_file) as service:
-        somebody = visit(service.url, **options)
-        assert sorted(somebody.order()) == sorted(ODD)
-        places = []
-        for _ in range(4):
-            assert set(somebody.pair()) < set(ODD)
-            assert somebody.width_to_scroll() <= 0
-            places.append(somebody.page.locator("#skip").bounding_box())
-            somebody.answer(ODD)
-        assert places == places[:1] * 4, "nothing moves, however long a label"
-        somebody.click("to-explore")
-        somebody.page.wait_for_selector("#places tr")
-        assert somebody.page.locator("#places b, #places script").count() == 0
+def test_odd_labels_are_shown_as_they_are(visit, odd_service, options):
+    somebody = visit(odd_service.url, **options)
+    assert sorted(somebody.order()) == sorted(ODD)
+    places = []
+    for _ in range(4):
+        assert set(somebody.pair()) < set(ODD)
+        assert somebody.width_to_scroll() <= 0
+        places.append(somebody.page.locator("#skip").bounding_box())
+        somebody.answer(ODD)
+    assert places == places[:1] * 4, "nothing moves, however long a label"
+    somebody.click("to-explore")
+    somebody.page.wait_for_selector("#places tr")
+    assert somebody.page.locator("#places b, #places script").count() == 0
 
 
-def test_when_every_pair_was_asked_the_page_says_so_and_undo_goes_back(visit, odd_file):
-    with Service(odd_file) as service:
-        somebody = visit(service.url)
-        for _ in range(len(ODD) * (len(ODD) - 1) // 2):
-            somebody.answer(ODD)
-        assert "no pair left" in somebody.text("finished-text")
-        assert not somebody.page.is_visible("#asking")
-        somebody.press("u")
-        assert somebody.page.is_visible("#left")
+def test_when_every_pair_was_asked_the_page_says_so_and_undo_goes_back(visit, odd_service):
+    somebody = visit(odd_service.url)
+    for _ in range(len(ODD) * (len(ODD) - 1) // 2):
+        somebody.answer(ODD)
+    assert "no pair left" in somebody.text("finished-text")
+    assert not somebody.page.is_visible("#asking")
+    somebody.press("u")
+    assert somebody.page.is_visible("#left")
 
 
 def test_the_page_asks_for_the_token_and_says_when_it_is_wrong(browser, camps_file):
@@ -82,6 +81,6 @@ def test_the_page_says_that_the_service_is_away_and_goes_on_when_it_is_back(visi
         assert not somebody.page.is_visible("#problem")
         somebody.answer(CAMPS["sea"])
         assert somebody.n_answers() == 3
-        somebody.page.wait_for_function("JSON.parse(Object.values(localStorage)[0]).queue.length === 0")
+        somebody.wait_until_stored()
     assert all("ERR_CONNECTION_REFUSED" in fault for fault in somebody.faults)
     somebody.faults.clear()

@@ -55,21 +55,18 @@ def test_a_reload_keeps_the_mixture_and_the_count_and_the_question(answered):
 
 def test_every_answer_is_stored_once_by_the_service(answered, answers_file):
     somebody, given = answered("sea")
-    name = somebody.page.evaluate("JSON.parse(Object.values(localStorage)[0]).visitor")
-    somebody.page.wait_for_function("JSON.parse(Object.values(localStorage)[0]).queue.length === 0")
-    assert sorted(answer[1:] for answer in stored(answers_file) if answer[0] == name) == sorted(given)
+    somebody.wait_until_stored()
+    assert sorted(answer[1:] for answer in stored(answers_file) if answer[0] == somebody.name()) == sorted(given)
 
 
 def test_an_answer_taken_back_at_once_is_never_stored(visit, service, answers_file):
     somebody = visit(service.url)
-    name = somebody.page.evaluate("JSON.parse(Object.values(localStorage)[0] ?? '{}').visitor ?? null")
     somebody.answer(CAMPS["sea"])
     somebody.click("undo")
     somebody.settle()
     kept = somebody.answer(CAMPS["mountains"])
-    name = somebody.page.evaluate("JSON.parse(Object.values(localStorage)[0]).visitor")
-    somebody.page.wait_for_function("JSON.parse(Object.values(localStorage)[0]).queue.length === 0")
-    assert [answer[1:] for answer in stored(answers_file) if answer[0] == name] == [kept]
+    somebody.wait_until_stored()
+    assert [answer[1:] for answer in stored(answers_file) if answer[0] == somebody.name()] == [kept]
 
 
 def test_keys_alone_answer_skip_and_undo(visit, service):
@@ -98,7 +95,7 @@ def test_keys_can_be_switched_off_and_the_tab_key_still_reaches_the_cards(visit,
     somebody.page.keyboard.press("Tab")
     somebody.press("Enter")
     assert somebody.n_answers() == 1
-    assert somebody.page.evaluate("document.activeElement.id") == "left", "the focus stays where it was"
+    assert somebody.page.evaluate("() => document.activeElement.id") == "left", "the focus stays where it was"
 
 
 def test_starting_again_forgets_the_answers_and_asks_before(answered):
@@ -108,7 +105,7 @@ def test_starting_again_forgets_the_answers_and_asks_before(answered):
     assert somebody.n_answers() == N_QUESTIONS
     somebody.click("again")
     somebody.click("forget")
-    somebody.page.wait_for_function("document.querySelector('#counted').textContent === '0 answers'")
+    somebody.page.get_by_text("0 answers", exact=True).wait_for()
     somebody.settle()
     somebody.reload()
     assert somebody.n_answers() == 0
@@ -120,8 +117,7 @@ def test_the_cards_stay_where_they_are(visit, service):
     for _ in range(5):
         places.append([somebody.page.locator(f"#{name}").bounding_box() for name in ("left", "right", "skip")])
         somebody.answer(CAMPS["city"])
-        somebody.page.mouse.move(0, 0)
-        somebody.page.wait_for_timeout(200)  # a card under the mouse is lifted
+        somebody.page.mouse.move(0, 0)  # a card under the mouse is lifted
     assert all(place == places[0] for place in places)
 
 

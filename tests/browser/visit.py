@@ -66,9 +66,17 @@ class Visit:
     def n_answers(self):
         return int(re.match(r"[\d,]+", self.text("counted")).group().replace(",", ""))
 
+    def name(self):
+        """The random name by which the service knows this visitor."""
+        return self.page.evaluate("() => JSON.parse(Object.values(localStorage)[0]).visitor")
+
+    def wait_until_stored(self):
+        """Wait until the service has all answers."""
+        self.page.wait_for_function("() => JSON.parse(Object.values(localStorage)[0]).queue.length === 0")
+
     def text(self, name):
         return self.page.text_content(f"#{name}").strip()
 
     def width_to_scroll(self):
         """By how many pixels the page is wider than the window."""
-        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        return self.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
