@@ -1,8 +1,8 @@
 // "The rankings": who follows what, the bump chart, and a table of every item's places.
 
+import { drawChart } from "./chart.js";
 import { element, make } from "./portrait.js";
-import { get } from "./service.js";
-import { between, count, keyOf, percent } from "./words.js";
+import { asSentence, between, count, keyOf, percent } from "./words.js";
 
 export function openExplore({ nItems, rankings }) {
   const rows = collectRows(rankings);
@@ -30,7 +30,7 @@ function camp({ ranking, mean_weight: share, description, items }, own) {
   bar.setAttribute("aria-hidden", "true");
   bar.style.setProperty("--weight", share);
   bar.append(make("span", "fill"));
-  card.append(make("h2", "", `Ranking ${ranking}`), make("p", "share", `people ${percent(share)}${you}`), bar, make("p", "note", description), best);
+  card.append(make("h2", "", `Ranking ${ranking}`), make("p", "share", `people ${percent(share)}${you}`), bar, make("p", "note", asSentence(description)), best);
   return card;
 }
 
@@ -97,48 +97,4 @@ function placeCell(entry, nShown) {
   const cell = make("td", "", entry ? `${entry.rank}` : `after ${nShown}`);
   if (entry && entry.lower !== entry.upper) cell.append(make("span", "note", between(entry.lower, entry.upper)));
   return cell;
-}
-
-// without a chart the table says the same, so whatever goes wrong here is no problem to show
-async function drawChart() {
-  try {
-    const [spec] = await Promise.all([get("figures/rankings"), loadVega()]);
-    element("figure").hidden = false;
-    await embed(spec);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => embed(spec));
-  } catch {
-    element("figure").hidden = true;
-  }
-}
-
-function loadVega() {
-  const script = Object.assign(document.createElement("script"), { src: "vega.js" });
-  return new Promise((resolve, reject) => {
-    script.addEventListener("load", resolve);
-    script.addEventListener("error", reject);
-    document.head.append(script);
-  });
-}
-
-// `ast` has expressions interpreted, because the page may not run code made from text
-function embed(spec) {
-  const options = { actions: false, ast: true, defaultStyle: false, mode: "vega-lite", renderer: "canvas", tooltip: false };
-  return window.vegaEmbed(element("chart"), { ...spec, config: inOurColours(spec.config ?? {}) }, options);
-}
-
-function inOurColours(config) {
-  const style = getComputedStyle(document.body);
-  const [ink, quiet, rule] = ["--ink", "--quiet", "--rule"].map((name) => style.getPropertyValue(name));
-  const axis = { labelColor: quiet, titleColor: quiet, gridColor: rule, domainColor: rule, tickColor: rule };
-  return {
-    ...config,
-    background: "transparent",
-    font: style.fontFamily,
-    text: { ...config.text, color: ink },
-    view: { ...config.view, stroke: null },
-    axis: { ...config.axis, ...axis },
-    legend: { ...config.legend, labelColor: quiet, titleColor: quiet },
-    title: { ...config.title, color: ink, subtitleColor: quiet },
-    header: { ...config.header, labelColor: quiet, titleColor: quiet },
-  };
 }

@@ -1,6 +1,6 @@
 // Draws who the visitor is by now: the mixture of rankings, and the order of items. Labels are text, never markup.
 
-import { between, keyOf, percent } from "./words.js";
+import { asSentence, between, keyOf, percent } from "./words.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
 
@@ -36,7 +36,7 @@ function fillMixtureRow(row, { ranking, weight, lower, upper }, description) {
   row.querySelector(".which").textContent = `Ranking ${ranking}`;
   row.querySelector(".share").textContent = percent(weight);
   row.querySelector(".bounds").textContent = `${percent(lower)} to ${percent(upper)}`;
-  row.querySelector(".note").textContent = description ?? "";
+  row.querySelector(".note").textContent = asSentence(description);
   place(row.querySelector(".bar"), { weight, lower, upper });
 }
 

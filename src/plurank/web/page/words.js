@@ -1,6 +1,7 @@
 // Numbers in words, as the page says them.
 
 export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+export const asSentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".") : "");
 export const percent = (share) => `${Math.round(100 * share)}%`;
 // some models give places without bounds
 export const between = (lower, upper) => (lower === null ? "" : lower === upper ? `${lower}` : `${lower} to ${upper}`);
