@@ -20,7 +20,7 @@ def odd_service(tmp_path_factory):
     c = plurank.Comparisons.from_arrays(np.arange(300) // 10, labels[pairs[:, 0]], labels[pairs[:, 1]])
     file = tmp_path_factory.mktemp("odd") / "odd.plurank"
     plurank.MixedRanking(2, random_state=0).fit(c).save(file)
-    with Service(file) as started:
+    with Service(file, "--no-feedback") as started:
         yield started
 
 
@@ -50,8 +50,9 @@ def test_when_every_pair_was_asked_the_page_says_so_and_undo_goes_back(visit, od
     assert somebody.page.is_visible("#left")
 
 
-def test_the_page_asks_for_the_token_and_says_when_it_is_wrong(browser, camps_file):
-    with Service(camps_file, "--token", "open sesame") as service:
+def test_the_page_asks_for_the_token_and_says_when_it_is_wrong(browser, camps_file, tmp_path):
+    (tmp_path / "token.txt").write_text("open sesame", encoding="ascii")
+    with Service(camps_file, "--no-feedback", "--token-file", str(tmp_path / "token.txt")) as service:
         context = browser.new_context()
         page = context.new_page()
         page.goto(service.url)

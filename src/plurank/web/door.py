@@ -11,12 +11,7 @@ from plurank.web.limits import Buckets, bucket_of, read_body, replay, too_large
 from plurank.web.refusals import Refusal
 from plurank.web.settings import Settings
 
-POLICY = (
-    "default-src 'self'; "
-    "style-src 'self' 'unsafe-inline'; "  # the figures' library puts a style sheet into the page
-    "img-src 'self' data: blob:; "  # figures saved as pictures
-    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 SAFETY = [
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),

@@ -2,7 +2,7 @@
 
 import { drawChart } from "./chart.js";
 import { element, make } from "./portrait.js";
-import { asSentence, between, count, keyOf, percent } from "./words.js";
+import { asSentence, between, count, keyOf, percent, shorten } from "./words.js";
 
 export function openExplore({ nItems, rankings }) {
   const rows = collectRows(rankings);
@@ -25,7 +25,7 @@ function camp({ ranking, mean_weight: share, description, items }, own) {
   const card = make("li", "panel");
   const you = own ? `, you ${percent(own.weight)}` : "";
   const best = make("ol");
-  best.append(...items.slice(0, 3).map(({ item }) => make("li", "", item)));
+  best.append(...items.slice(0, 3).map(({ item }) => make("li", "", shorten(item))));
   const bar = make("div", "bar");
   bar.setAttribute("aria-hidden", "true");
   bar.style.setProperty("--weight", share);
