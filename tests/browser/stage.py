@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-PATIENCE = 60  # seconds for the service to start: the first time on a machine it compiles
+PATIENCE = 240  # seconds for the service to start: the first time on a machine it compiles
 
 
 def find_chromium():

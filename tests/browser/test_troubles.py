@@ -67,21 +67,21 @@ def test_the_page_asks_for_the_token_and_says_when_it_is_wrong(browser, camps_fi
         context.close()
 
 
-def test_the_page_says_that_the_service_is_away_and_goes_on_when_it_is_back(visit, camps_file, tmp_path):
-    service = Service(camps_file, "--feedback", str(tmp_path / "answers.db"))
-    with service:
-        somebody = visit(service.url)
-        somebody.answer(CAMPS["sea"])
-        service.stop()
+def test_the_page_says_that_the_service_is_away_and_goes_on_when_it_is_back(visit, service):
+    somebody = visit(service.url)
+    somebody.answer(CAMPS["sea"])
+    service.stop()
+    try:
         somebody.click("left")
         somebody.page.get_by_text("The service does not answer").wait_for()
         assert somebody.n_answers() == 2
+    finally:
         service.start()
-        somebody.page.get_by_role("button", name="Try again").click()
-        somebody.settle()
-        assert not somebody.page.is_visible("#problem")
-        somebody.answer(CAMPS["sea"])
-        assert somebody.n_answers() == 3
-        somebody.wait_until_stored()
+    somebody.page.get_by_role("button", name="Try again").click()
+    somebody.settle()
+    assert not somebody.page.is_visible("#problem")
+    somebody.answer(CAMPS["sea"])
+    assert somebody.n_answers() == 3
+    somebody.wait_until_stored()
     assert all("ERR_CONNECTION_REFUSED" in fault for fault in somebody.faults)
     somebody.faults.clear()
