@@ -19,18 +19,6 @@ def stored(file):
     return [tuple(map(json.loads, row)) for row in rows]
 
 
-@pytest.fixture
-def answered(visit, service):
-    """Visits that answered ten questions as one of a camp would."""
-
-    def begin(camp, **options):
-        somebody = visit(service.url, **options)
-        given = [somebody.answer(CAMPS[camp]) for _ in range(N_QUESTIONS)]
-        return somebody, given
-
-    return begin
-
-
 @pytest.mark.parametrize("camp", CAMPS)
 def test_ten_answers_show_which_ranking_somebody_follows(visit, service, ranking_of, camp):
     somebody = visit(service.url)
@@ -45,16 +33,19 @@ def test_ten_answers_show_which_ranking_somebody_follows(visit, service, ranking
     assert f"after {N_QUESTIONS} answers" in somebody.text("sureness")
 
 
-def test_a_reload_keeps_the_mixture_and_the_count_and_the_question(answered):
-    somebody, _ = answered("city")
+def test_a_reload_keeps_the_mixture_and_the_count_and_the_question(visit, service):
+    somebody = visit(service.url)
+    for _ in range(N_QUESTIONS):
+        somebody.answer(CAMPS["city"])
     before = somebody.mixture(), somebody.order(), somebody.pair(), somebody.n_answers()
     somebody.reload()
     assert (somebody.mixture(), somebody.order(), somebody.pair(), somebody.n_answers()) == before
     assert "Welcome back" in somebody.text("said")
 
 
-def test_every_answer_is_stored_once_by_the_service(answered, answers_file):
-    somebody, given = answered("sea")
+def test_every_answer_is_stored_once_by_the_service(visit, service, answers_file):
+    somebody = visit(service.url)
+    given = [somebody.answer(CAMPS["sea"]) for _ in range(N_QUESTIONS)]
     somebody.wait_until_stored()
     assert sorted(answer[1:] for answer in stored(answers_file) if answer[0] == somebody.name()) == sorted(given)
 
@@ -98,11 +89,12 @@ def test_keys_can_be_switched_off_and_the_tab_key_still_reaches_the_cards(visit,
     assert somebody.page.evaluate("() => document.activeElement.id") == "left", "the focus stays where it was"
 
 
-def test_starting_again_forgets_the_answers_and_asks_before(answered):
-    somebody, _ = answered("sea")
+def test_starting_again_forgets_the_answers_and_asks_before(visit, service):
+    somebody = visit(service.url)
+    somebody.answer(CAMPS["sea"])
     somebody.click("again")
     somebody.click("keep")
-    assert somebody.n_answers() == N_QUESTIONS
+    assert somebody.n_answers() == 1
     somebody.click("again")
     somebody.click("forget")
     somebody.page.get_by_text("0 answers", exact=True).wait_for()
