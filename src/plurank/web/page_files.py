@@ -1,5 +1,7 @@
 """The files of the live page, read once from the package; no request's path reaches the file system."""
 
+import subprocess
+import sys
 import threading
 from importlib.resources import files
 from pathlib import PurePath
@@ -7,6 +9,8 @@ from typing import NamedTuple
 
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 INDEX = "index.html"
+# in a process of its own, because vl-convert lets no other thread run for the seconds it takes
+BUNDLE = "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"
 
 
 class PageFile(NamedTuple):
@@ -37,7 +41,5 @@ class VegaBundle:
         """Give the script."""
         with self.lock:
             if not self.content:
-                import vl_convert
-
-                self.content = vl_convert.javascript_bundle().encode()  # type: ignore[call-arg]
+                self.content = subprocess.run([sys.executable, "-c", BUNDLE], capture_output=True, check=True).stdout
             return self.content
