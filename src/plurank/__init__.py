@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from plurank.data.synthetic import Simulation, is_separable, novel_pairs, simulate
     from plurank.evaluation.alignment import align, kendall_tau
     from plurank.evaluation.prediction import accuracy, log_likelihood
+    from plurank.evaluation.quality import Quality
     from plurank.evaluation.ranking_error import ranking_error
     from plurank.evaluation.sample_bound import SampleBound, sample_bound
     from plurank.exceptions import (
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     )
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
-    from plurank.models.quality import Quality, held_out_quality
+    from plurank.models.quality import held_out_quality
     from plurank.models.rating_predictor import RatingPredictor
     from plurank.models.selection import Selection, select_rankings
     from plurank.models.topic_ranking import TopicRanking
@@ -54,7 +55,7 @@ _HOMES = {
     "PairTopics": "baselines.pair_topics",
     "ParameterError": "exceptions",
     "PlurankError": "exceptions",
-    "Quality": "models.quality",
+    "Quality": "evaluation.quality",
     "RatingPredictor": "models.rating_predictor",
     "SampleBound": "evaluation.sample_bound",
     "Selection": "models.selection",

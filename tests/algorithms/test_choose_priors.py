@@ -17,7 +17,7 @@ def strict_data():
 
 
 def choose(comparisons, priors, *free, mixing="probability"):
-    return choose_priors(InMemory(comparisons), priors, mixing, free, rng=np.random.default_rng(0))
+    return choose_priors(InMemory(comparisons), priors, mixing, free, rng=np.random.default_rng(0)).priors
 
 
 def test_priors_that_are_not_free_stay(strict_data):
@@ -93,7 +93,7 @@ def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
         c = Comparisons.from_rankings(ranked)
         chosen = choose_priors(
             InMemory(c), Priors.vague(2), mixing, ("concentration", "spread"), rated=True, rng=np.random.default_rng(0)
-        )
+        ).priors
         worths.append(chosen.worth)
     assert worths[0] > worths[1]
 

@@ -27,11 +27,12 @@ NAME = "checkpoint.npz"
 
 
 class Saved(NamedTuple):
-    """What a checkpoint holds: whether comparisons count as ratings, priors, the climb, the version of the weights, and
-    how many groups of users these are in, at least."""
+    """What a checkpoint holds: whether comparisons count as ratings, priors and how well they predict, the climb, the
+    version of the weights, and how many groups of users these are in, at least."""
 
     rated: bool
     priors: Priors
+    quality: dict[str, Any] | None
     climb: Climb
     version: int
     least_groups: int
@@ -56,7 +57,7 @@ class Checkpoint:
         assert self.saved is not None
         return crowd.resume(self.saved.version, self.saved.least_groups), self.saved.climb
 
-    def keep(self, crowd: Crowd, rated: bool, priors: Priors, climb: Climb) -> None:
+    def keep(self, crowd: Crowd, rated: bool, priors: Priors, quality: dict[str, Any] | None, climb: Climb) -> None:
         """Save every few passes."""
         if len(climb.history) % EVERY:
             return
@@ -65,8 +66,8 @@ class Checkpoint:
         assert version is not None
         self.files.settle(version)
         arrays: dict[str, Any] = {
-            "about": np.array(json.dumps(self.about)), "rated": rated, "version": version, "mean": priors.mean,
-            "least_groups": crowd.least_groups,
+            "about": np.array(json.dumps(self.about)), "quality": np.array(json.dumps(quality)), "rated": rated,
+            "version": version, "mean": priors.mean, "least_groups": crowd.least_groups,
             "priors": np.array([priors.concentration, priors.spread, priors.worth]), "scores": climb.scores,
             "log_posterior": climb.here.log_posterior, "slope": climb.here.slope, "curvature": climb.here.curvature,
             "history": np.array(climb.history), "still": climb.still, "length": climb.length,
@@ -103,7 +104,8 @@ def _restore(arrays: dict[str, Any]) -> Saved:
         arrays["scores"], here, arrays["history"].tolist(), int(arrays["still"]), float(arrays["length"]), memory
     )
     priors = Priors(arrays["mean"], concentration, spread, worth)
-    return Saved(bool(arrays["rated"]), priors, climb, int(arrays["version"]), int(arrays["least_groups"]))
+    quality = json.loads(str(arrays["quality"]))
+    return Saved(bool(arrays["rated"]), priors, quality, climb, int(arrays["version"]), int(arrays["least_groups"]))
 
 
 def clear_checkpoint(folder: Path) -> None:

@@ -2,10 +2,12 @@
 
 Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: it collapses to hard or to uniform
 weights. So some comparisons are held out (see ``split_safely``), the rest is fitted with larger and smaller values, and
-what predicts best is kept. Where comparisons come from ratings, what an item rated is worth is chosen first.
+what predicts best is kept. Where comparisons come from ratings, what an item rated is worth is chosen first. What the
+chosen priors predict of the comparisons held out is reported, beside what one ranking for everybody predicts.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from plurank.components.bradley_terry import BradleyTerry, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
 from plurank.data.splitting import split_safely
+from plurank.evaluation.quality import Quality
 from plurank.inference.priors import Priors
 from plurank.progress import Progress, silent
 from plurank.rng import spawn
@@ -27,6 +30,7 @@ SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 SHARE = 0.2
 FIRST_PASSES, PASSES, TOL = 20, 10, 1e-5  # with the given priors, then with any others
+JUDGED_PASSES = 20  # with those chosen, to say how well they predict
 LEAST_GAIN = 1e-4  # of the log-likelihood per comparison, or a prior stays where it is
 STEP = 10**0.5  # between neighbouring values
 # Wider scores and less various people predict nearly alike (the variance of a utility is about spread^2 /
@@ -52,6 +56,13 @@ class Split:
     weights: Floats
 
 
+class Chosen(NamedTuple):
+    """Priors, and how well fits with them predicted comparisons held out, None where none could be."""
+
+    priors: Priors
+    quality: Quality | None = None
+
+
 def choose_priors(
     crowd: Crowd,
     priors: Priors,
@@ -61,7 +72,7 @@ def choose_priors(
     rated: bool = False,
     rng: np.random.Generator,
     on_progress: Progress = silent,
-) -> Priors:
+) -> Chosen:
     """Climb from the given priors to ones that predict better, moving those named in ``free``.
 
     rated: whether the comparisons come from ratings, see ``weigh_observations``.
@@ -69,11 +80,11 @@ def choose_priors(
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
     if not moves and not (rated and n_rankings > 1):
-        return priors
+        return Chosen(priors)
     sample = crowd.sample(n_rankings, rng, rated=rated)
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
-        return priors
+        return Chosen(priors)
     priors, splits = _choose_worth(splits, priors, mixing, rated)
     best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
     gains: dict[tuple[float, ...], float] = {}  # of neighbours that were tried
@@ -94,7 +105,16 @@ def choose_priors(
         n_idle = n_idle + 1 if priors is start else 1
         if n_idle == len(moves):
             break
-    return _between(priors, gains)
+    priors = _between(priors, gains)
+    return Chosen(priors, _judge(priors, splits[0], mixing))
+
+
+def _judge(priors: Priors, split: Split, mixing: Mixing) -> Quality:
+    """Hold what the chosen priors predict against one ranking, fitted to the same comparisons."""
+    single = replace(split, scores=np.zeros((split.train.n_items, 1)), weights=np.ones((split.train.n_users, 1)))
+    chances = _chances(split, priors, mixing, JUDGED_PASSES)
+    by_one = _chances(single, Priors.vague(1), "probability", JUDGED_PASSES)
+    return Quality.of(len(split.train), np.minimum(chances, 1.0), np.minimum(by_one, 1.0), split.counts)
 
 
 def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
@@ -168,12 +188,14 @@ def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:
 
     Always from the split's own start: from the fit of the last trial, rankings that became alike would stay so.
     """
-    logs = []
-    for split in splits:
-        component, crowd = _fit(split, priors, mixing, PASSES)
-        chances = component.probabilities(crowd.weights, crowd.evidence, *split.held_out)
-        logs.append(np.log(np.maximum(chances, 1e-300)))
-    return np.concatenate(logs)
+    chances = np.concatenate([_chances(split, priors, mixing, PASSES) for split in splits])
+    return np.log(np.maximum(chances, 1e-300))
+
+
+def _chances(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> Floats:
+    """Fit the training part, and give the probabilities of what happened in the held-out comparisons, (n,)."""
+    component, crowd = _fit(split, priors, mixing, n_passes)
+    return component.probabilities(crowd.weights, crowd.evidence, *split.held_out)
 
 
 def _place(priors: Priors) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.algorithms.checkpoint import Checkpoint
-from plurank.algorithms.choose_priors import choose_priors
+from plurank.algorithms.choose_priors import Chosen, choose_priors
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
 from plurank.algorithms.start_rankings import Start, start_rankings
@@ -34,10 +34,12 @@ def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_p
     """Fit rankings to a crowd; where a checkpoint was kept, go on from it."""
     children = spawn(as_generator(model.random_state), 2 + model.ensemble)
     if kept is not None and kept.saved is not None:
-        model.rated_, priors = kept.saved.rated, kept.saved.priors
+        model.rated_, priors, model.quality_ = kept.saved.rated, kept.saved.priors, kept.saved.quality
     else:
         model.rated_ = crowd.look_rated() if model.rated is None else model.rated
-        priors = _choose_priors(model, crowd, children[0], on_progress)
+        priors, quality = _choose_priors(model, crowd, children[0], on_progress)
+        # of scores; orders predict otherwise
+        model.quality_ = quality.to_dict() if quality and model.component == "bradley-terry" else None
     model.worth_ = priors.worth
     crowd = crowd.count_as_observed(model.worth_) if model.rated_ else crowd
     fitted, crowd, priors = _fit_scores(model, crowd, priors, model.start, children[1], on_progress, kept)
@@ -50,7 +52,7 @@ def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_p
     _add_members(model, crowd, priors, children[3:], on_progress)
 
 
-def _choose_priors(model: "MixedRanking", crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Priors:
+def _choose_priors(model: "MixedRanking", crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Chosen:
     given = {name: getattr(model, name) for name in ("concentration", "spread")}
     free = tuple(name for name, value in given.items() if value is None)
     known = {name: float(value) for name, value in given.items() if value is not None}
@@ -79,7 +81,8 @@ def _fit_scores(
     fitted = refine_scores(
         crowd, component, priors.counts, priors.scores,
         max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
-        resumed=climb, on_pass=None if kept is None else partial(kept.keep, crowd, model.rated_, priors),
+        resumed=climb,
+        on_pass=None if kept is None else partial(kept.keep, crowd, model.rated_, priors, model.quality_),
     )  # fmt: skip
     return fitted, crowd, priors
 

@@ -19,12 +19,13 @@ from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
 from plurank.data.summary import add_update, summarise
+from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import mean_of
 from plurank.models.base import Codes, Floats, Followers, as_comparisons, as_source
 from plurank.models.crowds import EngineName, open_crowd, open_engine
-from plurank.models.fields import COMMON, Field, Fields
+from plurank.models.fields import COMMON, Field, Fields, JsonField
 from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
 from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores
@@ -34,7 +35,7 @@ from plurank.wording import count
 
 ComponentName = Literal["bradley-terry", "mallows", "strict"]
 
-OWN_FIELDS = {
+OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K")),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
     "score_correlations_": Field("f", ("K", "K"), "correlations"),
@@ -43,6 +44,7 @@ OWN_FIELDS = {
     "rated_": Field("b", (), "any"),
     "worth_": Field("if", (), "positive"),
     "log_posterior_": Field("f", ("passes",)),
+    "quality_": JsonField(check_quality),
     "member_scores_": Field("f", ("members", "Q", "K")),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
 }
@@ -71,13 +73,15 @@ class MixedRanking(ScoredRankings):
     ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
     ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, and ``worth_``, how many
     comparisons an item rated counts as; ``dispersion_`` (K,) or ``flip_probability_``; ``items_``, ``users_``;
-    ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``; ``data_``, what the data were.
+    ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``; ``data_``, what the data were;
+    ``quality_``, how well comparisons held out were predicted while priors were chosen, None where none were.
     """
 
     rated_: bool
     worth_: float
     dispersion_: Floats
     flip_probability_: float
+    quality_: dict[str, Any] | None
     member_scores_: Floats
     member_weights_: Floats
 

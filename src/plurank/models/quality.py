@@ -1,18 +1,15 @@
 """How good a model is: what it predicts of comparisons it has not seen, beside one ranking for everybody."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import polars as pl
 from sklearn.base import clone
 
 from plurank.data.checks import is_number
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import some_users
 from plurank.data.splitting import split_safely
-from plurank.evaluation.calibration import calibration_table
-from plurank.evaluation.prediction import accuracy, log_likelihood
+from plurank.evaluation.quality import Quality
 from plurank.exceptions import DataError, ParameterError
 from plurank.models.base import RankingModel, as_comparisons, as_source
 from plurank.models.files import class_named
@@ -22,27 +19,6 @@ from plurank.wording import count
 
 ENOUGH = 1_000_000  # comparisons to judge by
 YARDSTICK = "SingleRanking"  # lives in a room above this one
-
-
-@dataclass(frozen=True)
-class Quality:
-    """What a model, fitted to ``n_train`` comparisons, predicts of ``n_test`` others, and what one ranking does.
-
-    ``log_likelihood`` is per comparison; guessing is -0.693. ``calibration`` has columns predicted, share, n: how often
-    the item predicted to win did so.
-    """
-
-    n_train: int
-    n_test: int
-    log_likelihood: float
-    accuracy: float
-    single_log_likelihood: float
-    single_accuracy: float
-    calibration: pl.DataFrame = field(compare=False, repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain Python values, for JSON."""
-        return {**vars(self), "calibration": self.calibration.to_dict(as_series=False)}
 
 
 def held_out_quality(
@@ -69,7 +45,8 @@ def held_out_quality(
         fresh.set_params(random_state=random_state)
     fresh.fit(train, on_progress=on_progress)
     single = class_named(YARDSTICK)().fit(train, on_progress=on_progress)
-    return _judge(fresh, single, len(train), held_out)
+    probabilities, weights = fresh.predict_held_out(held_out)
+    return Quality.of(len(train), probabilities, single.predict_held_out(held_out)[0], weights)
 
 
 def _split(sample: Comparisons, share: float, rng: np.random.Generator) -> tuple[Comparisons, Comparisons]:
@@ -80,14 +57,3 @@ def _split(sample: Comparisons, share: float, rng: np.random.Generator) -> tuple
             "Expected users with several comparisons each."
         )
     return sample.select(kept), sample.select(held_out)
-
-
-def _judge(model: RankingModel, single: RankingModel, n_train: int, test: Comparisons) -> Quality:
-    probabilities, weights = model.predict_held_out(test)
-    by_one, _ = single.predict_held_out(test)
-    return Quality(
-        n_train, len(test),
-        log_likelihood(probabilities, weights), accuracy(probabilities, weights),
-        log_likelihood(by_one, weights), accuracy(by_one, weights),
-        calibration_table(probabilities, weights),
-    )  # fmt: skip

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 import plurank
 from plurank.data.summary import Summary, summarise
+from plurank.evaluation.quality import Quality
 from plurank.exceptions import DataError, PlurankError
 from plurank.models.base import RankingModel, as_source
-from plurank.models.quality import Quality, held_out_quality
+from plurank.models.quality import held_out_quality
 from plurank.progress import Progress, silent
 from plurank.report import sections
 from plurank.report.blocks import Figure, Table, figure
@@ -64,7 +65,8 @@ def _measure(
 ) -> tuple[Quality | None, str]:
     """Give how good the model is, or a sentence that says why nobody knows."""
     if source is None:
-        return getattr(model, "held_out_", None), NOT_MEASURED
+        known = getattr(model, "quality_", None)
+        return (Quality.from_dict(known), "") if known else (None, NOT_MEASURED)
     try:
         found = held_out_quality(model, source, test=test, random_state=random_state, on_progress=on_progress)
     except PlurankError as error:

@@ -6,8 +6,8 @@ import numpy as np
 
 from plurank.components.ordered import places_of
 from plurank.data.summary import Summary
+from plurank.evaluation.quality import Quality
 from plurank.models.base import RankingModel
-from plurank.models.quality import Quality
 from plurank.models.standings import ScoredRankings
 from plurank.report import descriptions
 from plurank.report.blocks import Table, table
@@ -153,9 +153,7 @@ def judged(model: RankingModel, quality: Quality) -> dict[str, Any]:
         else "it predicts as one ranking for everybody does" if gain > -0.001
         else "one ranking for everybody predicts better: try fewer rankings, or `plurank select`"
     )  # fmt: skip
-    told = (
-        f"Fitted again to {count(quality.n_train, 'comparison')} and asked about {quality.n_test:,} others, {verdict}."
-    )
+    told = f"Fitted to {count(quality.n_train, 'comparison')} and asked about {quality.n_test:,} others, {verdict}."
     bins = [
         (f"{row['predicted']:.0%}", f"{row['share']:.0%}", f"{row['n']:,}") for row in quality.calibration.to_dicts()
     ]
