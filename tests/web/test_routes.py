@@ -25,7 +25,8 @@ def test_rankings_are_the_leaderboards(client, model):
     assert [ranking["mean_weight"] for ranking in found["rankings"]] == pytest.approx(model.mean_weights_)
     for ranking in found["rankings"]:
         assert ranking["items"] == model.leaderboard(ranking["ranking"]).to_dicts()
-        assert ranking["description"]
+    sentences = [described["sentence"] for described in plurank.describe_rankings(model)]
+    assert [ranking["description"] for ranking in found["rankings"]] == sentences
 
 
 def test_top_shortens_rankings_and_ranks(client):
@@ -137,6 +138,10 @@ def test_the_figures_library_comes_from_here(client):
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
     assert "vegaEmbed" in answer.text
+
+
+def test_the_figure_is_the_librarys(client, model):
+    assert client.get("/figures/rankings").json() == model.plot.rankings().to_dict()
 
 
 def test_pages_that_load_from_elsewhere_are_off(client, refused):

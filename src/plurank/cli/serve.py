@@ -69,11 +69,11 @@ def serve(
     port = server.free_port(host, port)
     server.check(model, settings)
     shown = f"[{host}]" if ":" in host else host
-    out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)
     try:
+        out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)
         server.serve(model, settings, host=host, port=port, workers=workers)
     except BaseException as error:
-        if not was_interrupted(error):  # it was asked to stop before it had quite started
+        if not was_interrupted(error):  # Ctrl-C before it had quite started is as good as after
             raise
 
 

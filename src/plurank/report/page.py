@@ -1,6 +1,7 @@
 """The report: one HTML page that needs no network and no script."""
 
 from datetime import date
+from importlib.metadata import version
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-import plurank
+from plurank.data.store import Store
 from plurank.data.summary import Summary, summarise
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import DataError, PlurankError
@@ -104,7 +105,7 @@ def _render(
         versions=versions(),
         method=sections.method_of(model),
         made=f"{date.today():%d %B %Y}",
-        version=plurank.__version__,
+        version=version("plurank"),
     )
 
 
@@ -118,7 +119,7 @@ def _draw(model: RankingModel, source: Any, quality: Quality | None, on_progress
     if quality is not None:
         bins = sections.judged(model, quality)["bins"]
         wanted["calibration"] = (lambda: draw_calibration(quality.calibration), bins)
-    if source is not None and not isinstance(source, plurank.Store):
+    if source is not None and not isinstance(source, Store):
         wanted["comparisons"] = (lambda: draw_comparisons(source), None)
     drawn = {}
     for number, (name, (draw, rows)) in enumerate(wanted.items()):

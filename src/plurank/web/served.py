@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 
 from plurank.models.base import RankingModel
 from plurank.models.person import Person
+from plurank.report.descriptions import describe_rankings
 from plurank.web.labels import Label, Vocabulary
 from plurank.web.refusals import Refusal
 from plurank.web.work import BUSY
@@ -98,10 +99,10 @@ class Served:
     def rankings(self, top: int | None) -> bytes:
         """List the rankings, the most followed first, as JSON."""
         weights = self.model.mean_weights_.tolist()
-        (texts,) = self.boards.make("texts", lambda: [to_json(describe(self.model))])
+        (described,) = self.boards.make("described", lambda: [to_json(describe_rankings(self.model))])
         parts = []
-        for n, (weight, text) in enumerate(zip(weights, from_json(texts), strict=True), start=1):
-            about = to_json({"ranking": n, "mean_weight": weight, "description": text})
+        for n, (weight, found) in enumerate(zip(weights, from_json(described), strict=True), start=1):
+            about = to_json({"ranking": n, "mean_weight": weight, "description": found["sentence"]})
             rows = self.boards.make(("ranking", n), lambda n=n: as_rows(self._board(n)))  # type: ignore[misc]
             parts.append(about[:-1] + b"," + as_items(rows, top)[1:])
         return b'{"n_items":%d,"rankings":[%b]}' % (len(self.items.labels), b",".join(parts))
@@ -111,10 +112,7 @@ class Served:
         return self.boards.make("figure", lambda: [to_json(self._draw())])[0]
 
     def _draw(self) -> dict[str, Any]:
-        plot = getattr(self.model, "plot", None)
-        if plot is None:
-            raise Refusal(404, "this plurank draws no figures. GET /rankings has the numbers.")
-        return plot.rankings().to_dict()
+        return self.model.plot.rankings().to_dict()
 
     def _board(self, ranking: int) -> pl.DataFrame:
         leaderboard = getattr(self.model, "leaderboard", None)
@@ -163,8 +161,3 @@ def as_rows(board: pl.DataFrame) -> list[bytes]:
 def as_items(rows: list[bytes], top: int | None) -> bytes:
     """Give the first rows as JSON."""
     return b'{"items":[%b]}' % b",".join(rows[:top])
-
-
-def describe(model: RankingModel) -> list[str]:
-    """Say in words what is special about every ranking."""
-    return [f"puts {model.items_[row[0]]} first" for row in model.rankings_]
