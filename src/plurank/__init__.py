@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from plurank import datasets
     from plurank.baselines.clustered_ranking import ClusteredRanking
     from plurank.baselines.fjs import FJS
     from plurank.baselines.pair_topics import PairTopics
@@ -112,6 +113,7 @@ __all__ = [
     "TopicRanking",
     "accuracy",
     "align",
+    "datasets",
     "describe_rankings",
     "held_out_quality",
     "ingest",
@@ -135,6 +137,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("plurank.datasets")
     if name not in _HOMES:
         raise AttributeError(f"module 'plurank' has no attribute {name!r}")
     value = getattr(import_module(f"plurank.{_HOMES[name]}"), name)

@@ -6,8 +6,8 @@ import plurank
 from plurank.cli import app, errors
 
 COMMANDS = (
-    "demo", "fit", "select", "show", "report", "predict", "evaluate", "update", "simulate", "convert", "transform",
-    "ingest",
+    "demo", "fit", "select", "show", "report", "predict", "evaluate", "update", "simulate", "fetch", "convert",
+    "transform", "ingest",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from plurank.cli import errors, files, interrupts
 from plurank.cli.convert import convert
 from plurank.cli.demo import demo
 from plurank.cli.evaluate import evaluate
+from plurank.cli.fetch import fetch
 from plurank.cli.fit import fit
 from plurank.cli.ingest import ingest
 from plurank.cli.predict import predict
@@ -24,7 +25,9 @@ from plurank.cli.simulate import simulate
 from plurank.cli.transform import transform
 from plurank.cli.update import update
 
-COMMANDS = (demo, fit, select, show, report, predict, evaluate, update, simulate, convert, transform, ingest, serve)
+COMMANDS = (
+    demo, fit, select, show, report, predict, evaluate, update, serve, simulate, fetch, convert, transform, ingest,
+)  # fmt: skip
 
 
 class CarefulGroup(TyperGroup):
@@ -53,7 +56,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in COMMANDS:
-    app.command(no_args_is_help=command is not demo)(command)
+    app.command(no_args_is_help=command not in (demo, fetch))(command)
 
 
 def _show_version(wanted: bool) -> None:
