@@ -3,12 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 
-.PHONY: help demo test browser check format benchmarks peers clean
+.PHONY: help demo test browser check format docs pictures benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
 	@echo "make format      sort imports and lay out the code"
+	@echo "make docs        build the documentation into site/, with warnings as errors"
+	@echo "make pictures    draw the pictures of the README and the documentation again"
 	@echo "make benchmarks  measure what needs no data again (about half an hour)"
 	@echo "make peers       a small match against other packages, in environments of their own (about ten minutes)"
 	@echo "make clean       remove .venv and build products"
@@ -38,6 +40,13 @@ format: .venv/tested-wheel
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: .venv/tested-wheel
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Open site/index.html"
+
+pictures: .venv/tested-wheel
+	$(BIN)/python -m docs.make_pictures
+
 benchmarks: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.recovery
 	$(BIN)/python -m benchmarks.speed
@@ -51,7 +60,7 @@ peers: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.peers.run --small
 
 clean:
-	rm -rf .venv .peers build dist src/*.egg-info
+	rm -rf .venv .peers build dist site src/*.egg-info
 
 .venv/created:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "plurank needs Python 3.11 to 3.13, but $(PYTHON) is " + sys.version.split()[0] + ". Try make PYTHON=python3.12")'
