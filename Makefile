@@ -42,7 +42,7 @@ format: .venv/tested-wheel
 
 docs: .venv/tested-wheel
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo "Open site/index.html"
+	@echo "To read it: $(BIN)/python -m http.server -d site"
 
 pictures: .venv/tested-wheel
 	$(BIN)/python -m docs.make_pictures

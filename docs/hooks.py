@@ -19,7 +19,7 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+def on_page_markdown(markdown: str, **_: Any) -> str:
     """Point at the figures where the site has them, and put in what every command says about itself."""
     markdown = markdown.replace(f"](../{FIGURES}", f"]({FIGURES}")
     return markdown.replace(PLACE, describe_commands()) if PLACE in markdown else markdown
