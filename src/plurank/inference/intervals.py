@@ -56,8 +56,11 @@ def _bounds(scores: Floats, drawn: Floats, level: float) -> Bounds:
     return np.minimum(low, own), np.maximum(high, own)
 
 
-def _places(scores: Floats) -> NDArray[np.int64]:
-    return np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1) + 1
+def _places(scores: Floats) -> NDArray[np.int32]:
+    order = np.argsort(-scores, axis=1, kind="stable")
+    places = np.empty(order.shape, np.int32)
+    np.put_along_axis(places, order, np.arange(1, scores.shape[1] + 1, dtype=np.int32)[None], axis=1)
+    return places
 
 
 def weight_bounds(weights: Floats, evidence: Floats, level: float) -> tuple[Floats, Floats]:
