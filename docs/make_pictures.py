@@ -37,7 +37,7 @@ def photograph(model: plurank.MixedRanking, target: Path) -> None:
             for _ in range(N_ANSWERS):
                 visit.answer(CAMPS["mountains"])
             page.mouse.move(0, 0)  # or a card shows that it can be clicked
-            page.screenshot(path=target)
+            page.screenshot(path=target, animations="disabled")
     if target.stat().st_size > MOST_BYTES:
         raise SystemExit(f"{target} has {target.stat().st_size:,} bytes; expected at most {MOST_BYTES:,}.")
 
