@@ -1,6 +1,7 @@
 """``plurank serve``: a model over HTTP."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -56,8 +57,7 @@ def serve(
     With --token-file, or a token in the environment variable PLURANK_TOKEN, all but /health and the page's own
     files needs the header "Authorization: Bearer TOKEN".
     """
-    for name in ONE_THREAD:
-        os.environ.setdefault(name, "1")
+    _use_one_thread()
     try:
         from plurank.web import server
         from plurank.web.settings import Settings
@@ -75,6 +75,13 @@ def serve(
     except BaseException as error:
         if not was_interrupted(error):  # Ctrl-C before it had quite started is as good as after
             raise
+
+
+def _use_one_thread() -> None:
+    if "numba" in sys.modules:  # too late: it has its threads, and refuses to hear of another number
+        return
+    for name in ONE_THREAD:
+        os.environ.setdefault(name, "1")
 
 
 def _choose_feedback(model: Path, feedback: str | None, no_feedback: bool) -> str | None:
