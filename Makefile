@@ -55,6 +55,8 @@ benchmarks: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.components
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.new_people
+	$(BIN)/python -m benchmarks.questions
+	$(BIN)/python -m benchmarks.service
 
 peers: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.peers.run --small

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
+    from plurank.models.person import Person
     from plurank.models.quality import held_out_quality
     from plurank.models.rating_predictor import RatingPredictor
     from plurank.models.selection import Selection, select_rankings
@@ -55,6 +56,7 @@ _HOMES = {
     "NotIdentifiableError": "exceptions",
     "PairTopics": "baselines.pair_topics",
     "ParameterError": "exceptions",
+    "Person": "models.person",
     "PlurankError": "exceptions",
     "Quality": "evaluation.quality",
     "RatingPredictor": "models.rating_predictor",
@@ -101,6 +103,7 @@ __all__ = [
     "NotIdentifiableError",
     "PairTopics",
     "ParameterError",
+    "Person",
     "PlurankError",
     "Quality",
     "RatingPredictor",
