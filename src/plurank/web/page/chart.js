@@ -10,7 +10,6 @@ const COLOURS = { "#1f2328": "--ink", "#59636e": "--quiet", "#d1d9e0": "--rule",
 export async function drawChart() {
   try {
     const [spec] = await Promise.all([get("figures/rankings"), loadVega()]);
-    element("figure").hidden = false;
     await embed(spec);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => embed(spec));
   } catch {
