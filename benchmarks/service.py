@@ -29,7 +29,7 @@ from benchmarks.common import write_results
 CONNECTIONS, SEED, N_BODIES = 50, 0, 100
 LUA = """
 local bodies = {%s}
-local n, me = 0, 0
+local n = 0
 local threads = 0
 function setup(thread) threads = threads + 1; thread:set("me", threads) end
 function request()
@@ -90,7 +90,10 @@ def ask_by_wrk(url: str, requests: list[str], seconds: int, folder: Path) -> dic
 
 
 def _milliseconds(text: str) -> float:
-    number, unit = re.fullmatch(r"([\d.]+)(us|ms|s|m)", text).groups()
+    found = re.fullmatch(r"([\d.]+)(us|ms|s|m)", text)
+    if found is None:  # not one request was answered in time
+        return float("nan")
+    number, unit = found.groups()
     return round(float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4}[unit], 2)
 
 
