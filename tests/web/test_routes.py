@@ -136,7 +136,7 @@ def test_every_kind_of_model_is_served(open_client, drinkers, kind):
 def test_the_figures_library_comes_from_here(client):
     answer = client.get("/vega.js")
     assert answer.headers["content-type"].startswith("text/javascript")
-    assert "immutable" in answer.headers["cache-control"]
+    assert "max-age=86400" in answer.headers["cache-control"]
     assert "vegaEmbed" in answer.text
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from plurank.web.app import Service
 
 QUICK_PAIRS = 500  # take less time than handing them to another thread is worth
-A_YEAR = {"cache-control": "public, max-age=31536000, immutable"}
+A_DAY = {"cache-control": "public, max-age=86400"}
 REASONS = {
     400: "Not JSON.", 401: "No token, or the wrong one.", 408: "Too slow.", 413: "Too large.", 415: "Not JSON.",
     422: "Not what was expected.", 429: "Too many requests.",
@@ -114,7 +114,7 @@ def _add_page(app: FastAPI, service: "Service") -> None:
 
     @app.get("/vega.js", include_in_schema=False)
     def vega() -> Response:
-        return Response(service.vega.get(), headers=A_YEAR, media_type="text/javascript")
+        return Response(service.vega.get(), headers=A_DAY, media_type="text/javascript")
 
     @app.get("/figures/rankings", response_model=schemas.Figure, responses={**FETCHED, **_errors(s404="No figures.")})
     async def figure() -> Response:
