@@ -6,7 +6,7 @@ import plurank
 from plurank.cli import app, errors
 
 COMMANDS = (
-    "demo", "fit", "select", "show", "report", "predict", "evaluate", "update", "simulate", "fetch", "convert",
+    "demo", "fit", "select", "show", "report", "predict", "evaluate", "update", "serve", "simulate", "fetch", "convert",
     "transform", "ingest",
 )  # fmt: skip
 
