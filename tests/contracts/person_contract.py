@@ -82,7 +82,7 @@ class PersonContract:
         ("answers", "sentence"),
         [
             ([("item 0", "no such item")], "does not know 1 of the items"),
-            ([("item 0", "item 0")], "item 0"),
+            ([("item 1", "item 0"), ("item 0", "item 0")], "row 2: an item is compared with itself"),
             (["item 0"], "expected pairs of two items, got 'item 0'"),
             ([("item 0", "item 1", "item 2")], "expected pairs of two items"),
             ([("item 0", None)], "row 1"),

@@ -265,7 +265,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         from plurank.models.person import Person, as_answers
 
         check_is_fitted(self, "rankings_")
-        return Person(self, self._in_own_items(as_answers(answers, self.items_)))
+        told = as_answers(answers, self.items_)
+        return Person(self, told if told.items is self.items_ else self._in_own_items(told))
 
     def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
         """Give the two items to ask a new person about next, whose answer teaches most about their weights."""
@@ -300,12 +301,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         used = np.zeros(len(codes), dtype=bool)
         used[comparisons.winners] = used[comparisons.losers] = True
         unknown = comparisons.items[used & (codes < 0)].tolist()
-        if unknown:
-            shown = ", ".join(repr(item) for item in unknown[:5]) + (", ..." if len(unknown) > 5 else "")
-            raise DataError(
-                f"the model does not know {len(unknown):,} of the items compared ({shown}). "
-                "Drop their rows or fit again."
-            )
+        refuse_unknown(unknown)
         return Comparisons(
             codes[comparisons.winners],
             codes[comparisons.losers],
@@ -357,6 +353,15 @@ def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFra
     """List items in an order: columns item, score, rank."""
     frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(order) + 1)})
     return frame.select(as_series(items[order], "item"), "score", "rank")
+
+
+def refuse_unknown(items: list[Any]) -> None:
+    """Refuse items that a model does not know, by name."""
+    if items:
+        shown = ", ".join(repr(item) for item in items[:5]) + (", ..." if len(items) > 5 else "")
+        raise DataError(
+            f"the model does not know {len(items):,} of the items compared ({shown}). Drop their rows or fit again."
+        )
 
 
 def last_if_unknown(users: Codes, n_users: int) -> Codes:

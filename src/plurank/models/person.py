@@ -1,7 +1,6 @@
 """One person a model has not been fitted to: what their answers say about them, and what to ask them next."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -9,15 +8,16 @@ import numpy as np
 import polars as pl
 
 from plurank.data.checks import check_whole
-from plurank.data.comparisons import Comparisons
+from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up, object_array
+from plurank.data.rows import refuse_missing
 from plurank.exceptions import DataError
 from plurank.inference.held_out import user_seeds
 from plurank.inference.intervals import N_DRAWS
 from plurank.inference.laws import Law
 from plurank.inference.questions import choose_questions
 from plurank.inference.weight_draws import Draws
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, board
+from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, board, refuse_unknown
 
 N_POSTERIOR_DRAWS = 1000
 LEVEL = 0.9
@@ -104,14 +104,23 @@ def as_answers(answers: Any, items: Labels) -> Comparisons:
 
     Pairs were answered one by one: whatever the model was fitted to, they were not made from ratings.
     """
-    if answers is None or (isinstance(answers, Sequence) and not len(answers)):
-        nothing = np.empty(0, np.int32)
-        return Comparisons(nothing, nothing, np.zeros(2, np.int64), items, np.zeros(1, np.int64))
-    if not isinstance(answers, Sequence):
+    if answers is not None and not isinstance(answers, Sequence):
         return _of_one_user(as_comparisons(answers))
-    winners, losers = zip(*map(_as_pair, answers), strict=True)
-    told = Comparisons.from_arrays(np.zeros(len(answers), np.int64), object_array(winners), object_array(losers))
-    return replace(told, rated=False)
+    pairs = [_as_pair(pair) for pair in answers or ()]
+    winners, losers = _find([label for pair in pairs for label in pair], items).reshape(-1, 2).T.copy()
+    refuse_rows(winners == losers, "an item is compared with itself", "Drop such answers")
+    ends = np.array([0, len(pairs)], np.int64)
+    return Comparisons(winners, losers, ends, items, np.zeros(1, np.int64), rated=False)
+
+
+def _find(labels: list[Any], items: Labels) -> Codes:
+    """Give the numbers of items in pairs; refuse those that are missing or that the model does not know."""
+    column = as_series(object_array(labels), "item")
+    refuse_missing(column, np.arange(len(labels)) // 2 + 1)
+    codes = look_up(column, items, "item")
+    unknown = [label for label, code in zip(labels, codes, strict=True) if code < 0]
+    refuse_unknown(unknown)
+    return codes
 
 
 def _of_one_user(comparisons: Comparisons) -> Comparisons:
