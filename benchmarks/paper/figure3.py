@@ -6,7 +6,7 @@ Without --data they are random permutations.
 
     python -m benchmarks.paper.figure3 [--data FOLDER] [--runs 10] [--users 100 300 ...] [--only NAME ...] [--draw]
 
-FOLDER has MovieLens-1M, train.csv.gz and probe.csv.gz. Points are means over the runs, bars one standard error each
+What is in the results already is not measured again; remove its rows for that. FOLDER has MovieLens-1M, train.csv.gz and probe.csv.gz. Points are means over the runs, bars one standard error each
 way. "told" is what sorting gives if one is told which ranking made each comparison: no method can know more.
 """
 
@@ -76,6 +76,11 @@ def measure(name: str, truth: plurank.Simulation, run: int) -> dict[str, object]
     return row
 
 
+def known_keys() -> set[str]:
+    path = RESULTS / "paper/figure3.csv"
+    return set(pl.read_csv(path)["key"]) if path.exists() else set()
+
+
 def draw() -> None:
     table = pl.read_csv(RESULTS / "paper/figure3.csv").group_by("method", "n_users").agg(
         pl.col("error").mean(), (pl.col("error").std() / pl.len().sqrt()).fill_null(0.0).alias("se")
@@ -108,8 +113,10 @@ def main() -> None:
             print("separable:", plurank.is_separable(rankings), flush=True)
         for n_users in given.users:
             for run in range(given.runs):
-                truth = plurank.simulate(n_users, 100, K, N, CONCENTRATION, run, rankings=rankings)
-                write_results("paper/figure3", [measure(name, truth, run) for name in given.only], replacing="key")
+                missing = [name for name in given.only if f"{name}, {n_users}, {run}" not in known_keys()]
+                if missing:
+                    truth = plurank.simulate(n_users, 100, K, N, CONCENTRATION, run, rankings=rankings)
+                    write_results("paper/figure3", [measure(name, truth, run) for name in missing], replacing="key")
     draw()
 
 
