@@ -6,8 +6,9 @@ Without --data they are random permutations.
 
     python -m benchmarks.paper.figure3 [--data FOLDER] [--runs 10] [--users 100 300 ...] [--only NAME ...] [--draw]
 
-What is in the results already is not measured again; remove its rows for that. FOLDER has MovieLens-1M, train.csv.gz and probe.csv.gz. Points are means over the runs, bars one standard error each
-way. "told" is what sorting gives if one is told which ranking made each comparison: no method can know more.
+FOLDER has MovieLens-1M, train.csv.gz and probe.csv.gz. What is in the results already is not measured again; remove its
+rows for that. Points are means over the runs, bars one standard error each way. "told" is what sorting gives if one is
+told which ranking made each comparison: no method can know more.
 """
 
 import argparse
