@@ -188,6 +188,31 @@ def test_only_fitted_attributes_are_set_from_a_file(name, content, path):
         plurank.load(path)
 
 
+def test_a_small_file_that_would_unpack_to_gigabytes_is_refused_before_it_does(content, path):
+    blown_up = io.BytesIO()
+    with zipfile.ZipFile(blown_up, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", json.dumps({"format": "plurank-model", "more": " " * 2**25}))
+    path.write_bytes(blown_up.getvalue())
+    with pytest.raises(DataError, match=r"would unpack to 33,\d{3},\d{3} bytes") as error:
+        plurank.load(path)
+    assert is_sentence(error)
+
+
+def test_arrays_of_the_other_byte_order_are_turned_round(content, model, path):
+    path.write_bytes(rezip(content, {"user_weights_.npy": npy(model.user_weights_.astype(">f8"))}))
+    loaded = plurank.load(path)
+    assert loaded.user_weights_.dtype.isnative
+    assert_same_model(loaded, model)
+
+
+def test_a_version_that_is_no_version_cannot_take_over_a_terminal(content, path):
+    path.write_bytes(rezip(content, describe=lambda d: d.update(format_version=99, plurank_version="\x1b[2J\n" * 99)))
+    with pytest.raises(DataError, match="saved by plurank") as error:
+        plurank.load(path)
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 200
+
+
 MISFITS = {
     "a ranking that is no permutation": ({"rankings_.npy": npy(np.zeros((2, 6), int))}, None),
     "rankings of other items": ({"rankings_.npy": npy(np.array([[0, 1, 2]] * 2))}, None),
@@ -208,6 +233,15 @@ MISFITS = {
     "novel pairs of other items": ({"_novel_items.npy": npy(np.full((2, 2), 99))}, None),
     "an unknown parameter": (None, lambda d: d["parameters"].update(speed=11)),
     "items that repeat": (None, lambda d: d["items"].update(values=["a"] * 6)),
+    "items without a name": (None, lambda d: d["items"].update(values=["a", "b", "c", "d", "e", ""])),
+    "items that are half a character": (None, lambda d: d["items"].update(values=["a", "b", "c", "d", "e", "\ud800"])),
+    "items that are no numbers": (None, lambda d: d["items"].update(values=[1, 2, 3, 4, 5, float("nan")])),
+    "items that are cut to whole numbers": (
+        None,
+        lambda d: d["items"].update(dtype="<i8", values=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
+    ),
+    "weights in half precision": ({"user_weights_.npy": npy(np.full((60, 2), 0.5, np.float16))}, None),
+    "an array listed twice": (None, lambda d: d["arrays"].append("rankings_")),
     "items that are lists": (None, lambda d: d["items"].update(values=[[1]] * 6)),
     "items that are one word": (None, lambda d: d["items"].update(values="abcdef")),
     "items of a strange type": (None, lambda d: d["items"].update(dtype="<M8[s]")),

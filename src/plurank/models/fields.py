@@ -58,7 +58,8 @@ class Field:
         free = {name: size for name, size in zip(self.shape, array.shape, strict=False) if isinstance(name, str)}
         sizes = {**free, **sizes}
         wanted = tuple(sizes.get(n, -1) if isinstance(n, str) else n for n in self.shape)
-        if array.dtype.kind not in self.kinds or array.shape != wanted:
+        is_usual = array.dtype.kind != "f" or array.dtype.itemsize in (4, 8)  # kernels know no others
+        if array.dtype.kind not in self.kinds or not is_usual or array.shape != wanted:
             raise ValueError(f"{name} is of type {array.dtype} and shape {array.shape}, expected shape {wanted}")
         if not RULES[self.rule](array, sizes):
             raise ValueError(f"{name} is not {self.rule}")

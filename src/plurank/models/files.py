@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.data.encoding import Labels
+from plurank.data.encoding import Labels, as_series, missing
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
 from plurank.models.fields import JsonField
 from plurank.writing import write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
+MOST_UNPACKED, FREE_BYTES = 100, 2**24  # times a file's size that its parts may have; a model's own have about 1
 # by name, because some live in rooms above this one
 CLASSES = {
     "MixedRanking": "plurank.models.mixed_ranking",
@@ -51,12 +52,20 @@ def load(path: str | os.PathLike[str]) -> RankingModel:
         raise DataError(f"{file.name} is not a plurank model, or it is cut short: expected a file written by save().")
     try:
         with zipfile.ZipFile(file) as archive:
+            _refuse_bomb(archive, file)
             return _unpack(archive, file.name)
     except DataError:
         raise
     except Exception as error:  # a damaged zip, JSON or npy can raise nearly anything
         reason = str(error).strip().rstrip(".") or type(error).__name__
         raise DataError(f"{file.name} is damaged ({reason}). Save the model again.") from None
+
+
+def _refuse_bomb(archive: zipfile.ZipFile, file: Path) -> None:
+    """Refuse a small file that would fill the memory; no part gives more bytes than the archive says it has."""
+    size = sum(part.file_size for part in archive.infolist())
+    if size > MOST_UNPACKED * file.stat().st_size + FREE_BYTES:
+        raise DataError(f"{file.name} would unpack to {size:,} bytes, which no model of its size does. Do not use it.")
 
 
 def _pack(model: RankingModel) -> bytes:
@@ -104,6 +113,8 @@ def _unpack_labels(packed: dict[str, Any]) -> Labels:
         raise ValueError("ids repeat, or are neither text nor numbers")
     labels = np.empty(len(values), dtype=dtype)
     labels[:] = values
+    if labels.tolist() != values or missing(as_series(labels, "ids")).any():
+        raise ValueError(f"ids are missing, or are not of type {dtype}")
     return labels
 
 
@@ -118,11 +129,12 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
     model = model_class(**description["parameters"])
     model.items_, model.users_ = _unpack_labels(description["items"]), _unpack_labels(description["users"])
     model.feedback_batches_ = _unpack_batches(description.get("feedback_batches", []))  # older files have none
-    arrays = {key: _read_array(archive, f"{key}.npy") for key in description["arrays"]}
     later = {key: None for key, field in model.fields.items() if isinstance(field, JsonField)}  # than format 1 began
-    fitted = {**later, **description["fitted"], **arrays}
-    if set(fitted) != set(model.fields) or set(arrays) != {key for key, field in model.fields.items() if field.shape}:
+    values, names = {**later, **description["fitted"]}, [key for key, field in model.fields.items() if field.shape]
+    if values.keys() | names != model.fields.keys() or sorted(description["arrays"]) != sorted(names):
         raise ValueError("parts are missing or do not belong here")
+    arrays = {key: _read_array(archive, f"{key}.npy") for key in names}
+    fitted = {**values, **arrays}
     sizes = {"K": len(arrays["mean_weights_"]), "Q": len(model.items_), "M": len(model.users_)}
     if sizes["K"] < 1:
         raise ValueError("there are no rankings")
@@ -140,8 +152,9 @@ def _read_description(archive: zipfile.ZipFile, name: str) -> tuple[type[Ranking
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise DataError(f"{name} is not a plurank model: its format is not {FORMAT!r}.")
     if description["format_version"] > FORMAT_VERSION:
+        newer = ascii(str(description.get("plurank_version")))[1:-1]  # whoever wrote it, it is for a terminal or a log
         raise DataError(
-            f"{name} was saved by plurank {description.get('plurank_version')}, which is newer than this one "
+            f"{name} was saved by plurank {newer:.40}, which is newer than this one "
             f"({version('plurank')}). Upgrade plurank to read it."
         )
     if description["class"] not in CLASSES:
@@ -157,4 +170,4 @@ def class_named(name: str) -> type[RankingModel]:
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     array: NDArray[Any] = np.load(BytesIO(archive.read(name)), allow_pickle=False)
-    return array
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
