@@ -193,6 +193,17 @@ def test_show_spells_out_control_characters(run, tmp_path):
     assert "\\x1b[31mred" in run("show", tmp_path / "m.plurank").stdout
 
 
+def test_show_spells_out_control_characters_in_a_models_settings_and_in_errors(run, refuse, tmp_path):
+    made = plurank.simulate(100, 4, 1, 20, random_state=0, items=["a", "\u202eb", "c", "d"])
+    model = plurank.TopicRanking(1, random_state=0).fit(made.comparisons)
+    model.random_state = "\x1b]0;mine\x07"
+    model.save(tmp_path / "m.plurank")
+    shown = run("show", tmp_path / "m.plurank").stdout
+    assert "\\x1b]0;mine" in shown
+    assert "\\u202eb" in shown
+    assert "\\x1b[2J" in refuse("show", tmp_path / "\x1b[2J.csv")
+
+
 @pytest.mark.parametrize(
     "model",
     [

@@ -16,7 +16,7 @@ import typer
 
 from plurank.cli import files
 from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import warn
+from plurank.cli.output import spell_controls, warn
 from plurank.exceptions import ConvergenceWarning, DataError, PlurankError
 
 USER, OURS, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
@@ -48,7 +48,7 @@ def report(error: BaseException, *, debug: bool) -> int:
         traceback.print_exception(error, file=sys.stderr)
     sentence, code = explain(error)
     with suppress(OSError):
-        print(sentence, file=sys.stderr, flush=True)
+        print(spell_controls(sentence, but="\n"), file=sys.stderr, flush=True)
     if isinstance(error, OSError):
         _abandon_stdout()
     return code

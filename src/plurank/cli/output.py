@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -16,14 +17,20 @@ if TYPE_CHECKING:
 
     from plurank.progress import Progress as OnProgress
 
+TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 FIRST_RUN = "The first run on a computer also compiles; that takes about half a minute, once."
 
 
 class PlainConsole(Console):
-    """A console that prints ids as they are: no markup, no emoji codes, no guessed colours."""
+    """A console that prints ids as they are: no markup, no emoji codes, no guessed colours, no control characters."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Spell out what could take over a terminal, wherever it comes from."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else spell_controls(text, but="\n"), style, control)
 
     def on_broken_pipe(self) -> NoReturn:
         """Leave closed pipes to the command's own error handling."""
@@ -52,7 +59,19 @@ def note(sentence: str) -> None:
 
 def label(value: Any) -> str:
     """Show an id as text; control characters, which could take over a terminal, are spelled out."""
-    return "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in str(value))
+    return spell_controls(str(value))
+
+
+def spell_controls(text: str, but: str = "") -> str:
+    """Spell out control characters and what turns the direction of writing, but for some of them."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(ascii(c)[1:-1] if c not in but and is_control(c) else c for c in text)
+
+
+def is_control(character: str) -> bool:
+    """Tell what moves a cursor or other characters from what is seen itself."""
+    return unicodedata.category(character) == "Cc" or unicodedata.bidirectional(character) in TURNS
 
 
 def percent(share: float) -> str:
