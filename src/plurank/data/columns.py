@@ -31,6 +31,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "rating": ("rating", "stars", "score", "vote"),
     "rank": ("rank", "position", "place"),
 }  # fmt: skip
+MOST_NAMES = 30  # of columns, in a message
 ROLES = ("user", "winner", "loser", "left", "right", "outcome", "comparison", "weight")
 
 Columns = Mapping[str, Any]
@@ -74,8 +75,9 @@ def find_optional(found: Columns, role: str, given: Given) -> pl.Series | None:
         if name not in found:
             raise DataError(f"there is no column {name!r} for the {role}; the columns are {_names(found)}.")
         return as_series(found[name], name)
-    matches = [name for alias in ALIASES[role] for name in found if _plain(name) == alias]
-    ours = [name for name in matches if _plain(name) == role]
+    plain = {name: _plain(name) for name in found}
+    matches = [name for alias in ALIASES[role] for name in found if plain[name] == alias]
+    ours = [name for name in matches if plain[name] == role]
     if len(ours or matches) > 1:
         raise DataError(f"{_names(ours or matches)} could all be the {role}: say which with columns={{'{role}': ...}}.")
     return as_series(found[matches[0]], matches[0]) if matches else None
@@ -87,7 +89,9 @@ def _plain(name: str) -> str:
 
 
 def _names(names: Iterable[Any]) -> str:
-    return ", ".join(repr(str(name)) for name in names) or "none"
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - MOST_NAMES:,} more" if len(listed) > MOST_NAMES else ""
+    return (", ".join(f"{name!r:.60}" for name in listed[:MOST_NAMES]) or "none") + more
 
 
 def check_roles(given: Given, roles: Sequence[str]) -> None:
