@@ -50,6 +50,7 @@ pictures: .venv/tested-wheel
 benchmarks: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.recovery
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.mixed_recovery
 	$(BIN)/python -m benchmarks.components

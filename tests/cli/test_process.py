@@ -1,8 +1,7 @@
-"""The command line as a process of its own: signals, pipes, and what gets imported."""
+"""The command line as a process of its own: signals and pipes."""
 
 import json
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,19 +10,6 @@ import pytest
 
 import plurank
 from plurank.cli import errors, interrupts
-
-HEAVY = ("numba", "scipy", "sklearn", "polars", "numpy")
-
-
-@pytest.mark.parametrize("args", [["--help"], ["fit", "--help"], ["select", "--help"], ["--version"]])
-def test_help_imports_nothing_heavy(args):
-    program = (
-        "import sys, atexit; from plurank.cli import main; "
-        f"atexit.register(lambda: print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)); main()"
-    )
-    done = subprocess.run([sys.executable, "-c", program, *args], capture_output=True, text=True, check=True)
-    assert done.stdout
-    assert done.stderr.strip() == "[]"
 
 
 def test_a_mistake_exits_with_2_and_one_sentence(start, tmp_path):

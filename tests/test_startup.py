@@ -1,0 +1,35 @@
+"""What is loaded before there is work to do: nothing that takes long."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "altair", "dask", "distributed", "fastapi", "jinja2", "narwhals", "numba", "numpy", "pandas", "polars", "pooch",
+    "pyarrow", "scipy", "sklearn", "sqlalchemy", "uvicorn", "vl_convert",
+}  # fmt: skip
+REPORT = "print(*sys.modules, file=sys.stderr)"
+
+
+def loaded_after(program, *args):
+    code = f"import atexit, sys; atexit.register(lambda: {REPORT}); {program}"
+    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+def test_import_plurank_loads_nothing_heavy():
+    loaded = loaded_after("import plurank")
+    assert "plurank" in loaded
+    assert not loaded & {*HEAVY, "rich", "typer"}
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["fit", "--help"], ["serve", "--help"]])
+def test_help_loads_nothing_heavy(args):
+    loaded = loaded_after("from plurank.cli import main; main()", *args)
+    assert "plurank.cli.app" in loaded
+    assert not loaded & HEAVY
+
+
+def test_listing_the_public_names_loads_nothing_heavy():
+    assert not loaded_after("import plurank; assert 'MixedRanking' in dir(plurank)") & HEAVY
