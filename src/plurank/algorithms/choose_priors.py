@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.refine_by_likelihood import refine_scores
 from plurank.algorithms.start_rankings import from_items
-from plurank.components.bradley_terry import BradleyTerry, Mixing
+from plurank.choices import Mixing
+from plurank.components.bradley_terry import BradleyTerry
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
 from plurank.data.splitting import split_safely

@@ -13,18 +13,17 @@ the regression of Algorithm 3. Differences from the paper:
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank.choices import Directions
 from plurank.exceptions import NotIdentifiableError
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Directions = Literal["gaussian", "sphere"]
 CHUNK = 64  # directions multiplied at a time
 
 

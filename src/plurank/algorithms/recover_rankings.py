@@ -5,22 +5,21 @@ found on the way. Differences from the paper: ``detection="whitened"`` replaces 
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.algorithms.detect_novel_pairs import Directions, NovelPairs, detect_novel_pairs
+from plurank.algorithms.detect_novel_pairs import NovelPairs, detect_novel_pairs
 from plurank.algorithms.detect_whitened import detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.polish_rankings import polish_rankings
 from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
+from plurank.choices import Detection, Directions
 from plurank.components.strict import ranking_matrix
 from plurank.exceptions import NotIdentifiableError
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
-Detection = Literal["whitened", "projections"]
 PROJECTIONS_PER_RANKING = 150
 
 

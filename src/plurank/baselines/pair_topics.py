@@ -10,7 +10,8 @@ from plurank import kernels
 from plurank.algorithms.detect_novel_pairs import NovelPairs, detect_novel_pairs
 from plurank.algorithms.detect_whitened import detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
-from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING, Detection
+from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING
+from plurank.choices import Detection
 from plurank.components.strict import win_probabilities
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
@@ -88,7 +89,7 @@ class PairTopics(RankingModel):
 
     def _check_parameters(self) -> None:
         check_whole("n_rankings", self.n_rankings, 1)
-        check_choice("detection", self.detection, ("whitened", "projections"))
+        check_choice("detection", self.detection, Detection)
 
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters are impossible, or pairs are not pairs of items in ascending order."""

@@ -65,7 +65,7 @@ class SingleRanking(RankingModel):
         return self
 
     def _check_parameters(self) -> None:
-        check_choice("method", self.method, tuple(METHODS))
+        check_choice("method", self.method, Method)
         check_positive("prior", self.prior)
         check_whole("max_iter", self.max_iter, 1)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import plurank
+from plurank.choices import Pairs, RatingTies
 from plurank.cli import options
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from plurank import Comparisons
-
-Pairs = Literal["full", "partial"]
-RatingTies = Literal["ignore", "both", "random"]
 
 
 def convert(

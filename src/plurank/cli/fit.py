@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import plurank
+from plurank.choices import MIXINGS, ComponentName, Detection, Directions, Mixing
 from plurank.cli import options
 from plurank.cli.errors import INTERRUPTED
 from plurank.cli.files import check_output, written
@@ -15,7 +16,7 @@ from plurank.cli.inputs import read
 from plurank.cli.interrupts import was_interrupted
 from plurank.cli.output import emit_json, err, label, note, out, progress, warn
 from plurank.cli.portraits import describe_model, print_model
-from plurank.cli.select import MIXINGS, describe_selection
+from plurank.cli.select import describe_selection
 from plurank.exceptions import ParameterError
 from plurank.wording import count
 
@@ -49,11 +50,11 @@ def fit(
         typer.Option(help="mixed fits rankings and weights by likelihood; topic is the paper's method."),
     ] = "mixed",
     component: Annotated[
-        Literal["bradley-terry", "mallows", "strict"] | None,
+        ComponentName | None,
         typer.Option(help="What a ranking is: scores, or one of two kinds of orders.", show_default="bradley-terry"),
     ] = None,
     mixing: Annotated[
-        Literal["probability", "utility"] | None,
+        Mixing | None,
         typer.Option(
             help="Is each comparison made by one of a person's rankings, or by a blend of their scores?",
             show_default="probability",
@@ -67,7 +68,7 @@ def fit(
         int | None, typer.Option(metavar="N", min=1, help="The most passes of a fit.", show_default="200")
     ] = None,
     detection: Annotated[
-        Literal["whitened", "projections"] | None,
+        Detection | None,
         typer.Option(
             help="With --method topic: how to find the pairs that tell rankings apart; projections is the paper's way.",
             show_default="whitened",
@@ -84,7 +85,7 @@ def fit(
         ),
     ] = None,
     directions: Annotated[
-        Literal["gaussian", "sphere"] | None,
+        Directions | None,
         typer.Option(help="With --detection projections: how directions are drawn.", show_default="gaussian"),
     ] = None,
     engine: options.EngineOption = "local",

@@ -1,9 +1,10 @@
 """Comparisons that commands read, with a word on what is in them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import plurank
+from plurank.choices import Ties
 from plurank.cli import options
 from plurank.cli.ingest import describe_store
 from plurank.cli.output import note, progress, warn
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
     from plurank import Comparisons, Store
 
 
-def read(
-    file: Path, column: list[str] | None, ties: Literal["half", "drop"]
-) -> tuple["Comparisons | Store", dict[str, Any]]:
+def read(file: Path, column: list[str] | None, ties: Ties) -> tuple["Comparisons | Store", dict[str, Any]]:
     """Read comparisons, or open a store, and say what is in it and what will make trouble."""
     source = open_source(file, column, ties)
     if isinstance(source, plurank.Store):
@@ -31,7 +30,7 @@ def read(
     return source, found
 
 
-def open_source(file: Path, column: list[str] | None, ties: Literal["half", "drop"]) -> "Comparisons | Store":
+def open_source(file: Path, column: list[str] | None, ties: Ties) -> "Comparisons | Store":
     """Read comparisons from a file, or open a store where the path is a folder."""
     columns = options.parse_columns(column)
     if not file.is_dir():

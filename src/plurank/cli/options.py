@@ -1,10 +1,11 @@
 """Options and arguments that several commands share."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from plurank import choices
 from plurank.exceptions import ParameterError
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for other programs.")]
@@ -12,7 +13,7 @@ Seed = Annotated[
     int, typer.Option("--seed", metavar="N", min=0, help="Seed of all random draws; the same seed, the same answer.")
 ]
 Ties = Annotated[
-    Literal["half", "drop"],
+    choices.Ties,
     typer.Option("--ties", help="What a tie counts as: half a win each way, or nothing."),
 ]
 Column = Annotated[
@@ -22,7 +23,7 @@ Column = Annotated[
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many items of every ranking to show.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, made by `plurank fit`.")]
 EngineOption = Annotated[
-    Literal["local", "dask"], typer.Option("--engine", help="Where work on a store runs: here, or on a Dask cluster.")
+    choices.EngineName, typer.Option("--engine", help="Where work on a store runs: here, or on a Dask cluster.")
 ]
 Scheduler = Annotated[
     str | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import plurank
+from plurank.choices import MIXINGS, Mixing
 from plurank.cli import options
 from plurank.cli.inputs import read
 from plurank.cli.output import emit_json, out, progress
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from plurank import Selection
-    from plurank.components.bradley_terry import Mixing
 
-MIXINGS: tuple["Mixing", ...] = ("probability", "utility")
 MOST_CANDIDATES = 100
 EXPLANATION = (
     "How well each number of rankings predicts comparisons it has not seen: log-likelihood per comparison, with "
@@ -36,7 +35,7 @@ def select(
         str, typer.Option(metavar="LIST", help="Which numbers of rankings to try, as in 1-10 or 1,2,5.")
     ] = "1-10",
     mixing: Annotated[
-        Literal["both", "probability", "utility"],
+        Literal["both", Mixing],
         typer.Option(help="Which ways to mix rankings to try; see `plurank fit --help`."),
     ] = "both",
     seed: options.Seed = 0,

@@ -1,11 +1,12 @@
 """``plurank update``: more comparisons for a model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import plurank
+from plurank.choices import Ties
 from plurank.cli import options
 from plurank.cli.errors import about
 from plurank.cli.files import check_output, written
@@ -79,9 +80,7 @@ def update(
         _print(output or model, sizes)
 
 
-def _learn_from_file(
-    fitted: "MixedRanking", data: Path, columns: dict[str, str] | None, ties: Literal["half", "drop"]
-) -> "Comparisons":
+def _learn_from_file(fitted: "MixedRanking", data: Path, columns: dict[str, str] | None, ties: Ties) -> "Comparisons":
     with progress("updating", announce=True) as on_progress, about(data):
         comparisons = plurank.read_comparisons(data, columns=columns, ties=ties)
         fitted.update(comparisons, on_progress=on_progress)

@@ -6,19 +6,19 @@ sigmoid(sum_k theta_k (s_ik - s_jk))``.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from plurank import kernels
+from plurank.choices import Mixing
 from plurank.data.blocks import Edges, cut_users, group_blocks, sum_tree
 from plurank.data.comparisons import Comparisons
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-Mixing = Literal["probability", "utility"]
 ALIKE = 0.2  # the spread of rankings' own scores, as a share of the spread of all
 MANY_OPPONENTS = 2048  # an item meets no more when it is scored
 

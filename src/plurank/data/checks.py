@@ -1,9 +1,8 @@
 """Checks of single arguments, each with the sentence for what does not pass."""
 
 import math
-from collections.abc import Collection
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 from plurank.exceptions import ParameterError
 
 
-def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Refuse a value that is none of the choices."""
+def check_choice(name: str, value: Any, literal: Any) -> None:
+    """Refuse a value that is none of the words of a ``Literal``."""
+    choices = get_args(literal)
     if not isinstance(value, str) or value not in choices:
         expected = " or ".join(repr(choice) for choice in choices)
         raise ParameterError(f"{name} must be {expected}, got {value!r}.")

@@ -7,8 +7,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from plurank.choices import Ties
 from plurank.data.checks import check_choice
-from plurank.data.comparisons import Ties
 from plurank.data.encoding import as_series
 from plurank.data.outcomes import Reading, Survey, read_comparison, read_outcome
 from plurank.data.rows import NO_ROWS, Rows, as_numbers, refuse_missing
@@ -115,7 +115,7 @@ def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, readi
     :func:`decide_reading` says of the whole.
     """
     check_roles(given, ROLES)
-    check_choice("ties", ties, ("half", "drop"))
+    check_choice("ties", ties, Ties)
     found = as_columns(frame)
     if not any(len(column) for column in found.values()):
         raise DataError(NO_ROWS)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from plurank.choices import Pairs, RatingTies, SplitBy, Ties
 from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.rng import RandomState
@@ -16,8 +17,6 @@ from plurank.wording import count
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
 
-Ties = Literal["half", "drop"]
-RatingTies = Literal["ignore", "both", "random"]
 RowNumbers = NDArray[np.int64] | int
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.setflags(write=False)  # as all columns are, so that kernels are compiled once
@@ -156,7 +155,7 @@ class Comparisons:
     def split(
         self,
         test_size: float = 0.2,
-        by: Literal["comparison", "item", "user"] = "comparison",
+        by: SplitBy = "comparison",
         random_state: RandomState = None,
     ) -> tuple["Comparisons", "Comparisons"]:
         """Split at random into training and test comparisons, by single comparisons, by items or by whole users.
@@ -215,7 +214,7 @@ class Comparisons:
     def from_ratings(
         cls,
         frame: Any,
-        pairs: Literal["full", "partial"] = "full",
+        pairs: Pairs = "full",
         ties: RatingTies = "ignore",
         random_state: RandomState = None,
         *,

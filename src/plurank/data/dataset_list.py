@@ -12,6 +12,7 @@ from typing import Literal
 
 import polars as pl
 
+from plurank.choices import Pairs
 from plurank.data import dataset_files
 
 GROUPLENS = "https://files.grouplens.org/datasets/movielens/"
@@ -52,7 +53,7 @@ class Source:
     citation: str
     homepage: str
     digest: str | None = None
-    pairs: Literal["full", "partial"] = "full"
+    pairs: Pairs = "full"
 
 
 def digest_of(values: pl.DataFrame) -> str:

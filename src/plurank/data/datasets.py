@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from plurank.choices import Pairs
 from plurank.data import downloads
 from plurank.data.comparisons import Comparisons
 from plurank.data.dataset_list import SOURCES, RemoteFile, Source, digest_of
@@ -49,7 +50,7 @@ def fetch(
     folder: str | os.PathLike[str] | None = None,
     *,
     titles: bool = False,
-    pairs: Literal["full", "partial"] | None = None,
+    pairs: Pairs | None = None,
     random_state: RandomState = 0,
     mirror: str | None = None,
     on_progress: Progress = silent,
@@ -127,9 +128,7 @@ def _call_by_title(values: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(item=pl.coalesce("title", pl.col("item").cast(pl.String))).select(values.columns)
 
 
-def _compare(
-    source: Source, values: pl.DataFrame, pairs: Literal["full", "partial"], random_state: RandomState
-) -> Comparisons:
+def _compare(source: Source, values: pl.DataFrame, pairs: Pairs, random_state: RandomState) -> Comparisons:
     if source.kind == "rankings":
         return Comparisons.from_rankings(values, random_state=random_state)
     return Comparisons.from_ratings(values, pairs, random_state=random_state)

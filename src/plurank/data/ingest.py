@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from plurank.choices import Ties
 from plurank.data.checks import check_choice
 from plurank.data.columns import ROLES, check_roles
-from plurank.data.comparisons import Ties
 from plurank.data.ingest_inputs import Inputs, fingerprint, list_inputs
 from plurank.data.ingest_memory import Budget, parse_memory
 from plurank.data.ingest_merging import CUTS, merge_runs
@@ -57,7 +57,7 @@ def build_store(
 ) -> Store:  # fmt: skip
     """Do what :func:`ingest` says, in pieces of the given sizes."""
     check_roles(columns, ROLES)
-    check_choice("ties", ties, ("half", "drop"))
+    check_choice("ties", ties, Ties)
     target = as_path(store).resolve()
     part = target.with_name(f"{target.name}.part")
     source = Source(list_inputs(inputs, without=(target, part)), columns, ties)

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from plurank.choices import Ties
 from plurank.data.columns import Given, decide_reading, names_winners, read_rows
-from plurank.data.comparisons import Ties
 from plurank.data.ingest_batches import Batch, Place, read_batches
 from plurank.data.ingest_ids import IdKind, Vocabulary, settle_type
 from plurank.data.ingest_inputs import name_files

@@ -5,16 +5,17 @@ Paper: section 6.3, the choices Full or Partial and Both, Ignore or Random.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.choices import Pairs, RatingTies
 from plurank.data.checks import check_choice, is_number
 from plurank.data.columns import as_columns, check_roles, find_column
-from plurank.data.comparisons import Comparisons, RatingTies, refuse_rows
+from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, encode
 from plurank.data.rows import as_numbers, refuse_missing
 from plurank.exceptions import DataError, ParameterError
@@ -25,15 +26,15 @@ TIES = {"ignore": 0, "both": 1, "random": 2}
 
 def compare_ratings(
     frame: Any,
-    pairs: Literal["full", "partial"],
+    pairs: Pairs,
     ties: RatingTies,
     random_state: RandomState,
     pairs_per_rating: float,
     columns: Mapping[str, str] | None,
 ) -> Comparisons:
     """Turn ratings into comparisons; see :meth:`Comparisons.from_ratings`."""
-    check_choice("pairs", pairs, ("full", "partial"))
-    check_choice("ties", ties, TIES)
+    check_choice("pairs", pairs, Pairs)
+    check_choice("ties", ties, RatingTies)
     if not is_number(pairs_per_rating) or not pairs_per_rating > 0:
         raise ParameterError(f"pairs_per_rating must be a positive number, got {pairs_per_rating!r}.")
     rng = as_generator(random_state)
@@ -45,7 +46,7 @@ def compare_rankings(
     frame: Any, ties: RatingTies, random_state: RandomState, columns: Mapping[str, str] | None
 ) -> Comparisons:
     """Turn rankings into comparisons; see :meth:`Comparisons.from_rankings`."""
-    check_choice("ties", ties, TIES)
+    check_choice("ties", ties, RatingTies)
     rng = as_generator(random_state)
     ranked = read_rated(frame, "rank", columns)
     return _refuse_nothing(compare_rated(replace(ranked, values=-ranked.values), ties, None, rng))

@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, Literal, NoReturn, TextIO
 
 import polars as pl
 
+from plurank.choices import Ties
 from plurank.data.columns import read_rows
-from plurank.data.comparisons import Comparisons, Ties
+from plurank.data.comparisons import Comparisons
 from plurank.data.rows import number_rows
 from plurank.exceptions import DataError, ParameterError
 

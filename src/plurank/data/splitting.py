@@ -1,11 +1,10 @@
 """Training and test comparisons."""
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.choices import SplitBy
 from plurank.data.checks import check_choice, is_number
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import count_chances
@@ -17,12 +16,12 @@ Marks = NDArray[np.bool_]
 
 
 def split(
-    comparisons: Comparisons, test_size: float, by: Literal["comparison", "item", "user"], random_state: RandomState
+    comparisons: Comparisons, test_size: float, by: SplitBy, random_state: RandomState
 ) -> tuple[Comparisons, Comparisons]:
     """Split at random; ``test_size`` of the comparisons, of each user's items, or of the users are held out."""
     if not is_number(test_size) or not 0 < test_size < 1:
         raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
-    check_choice("by", by, ("comparison", "item", "user"))
+    check_choice("by", by, SplitBy)
     rng = as_generator(random_state)
     if by == "item":
         kept, held_out = _split_items(comparisons, test_size, rng)

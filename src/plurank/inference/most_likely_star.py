@@ -10,7 +10,7 @@ Differences from the paper: the likelihood is that of a person with the weights 
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.data.comparisons import RatingTies
+from plurank.choices import RatingTies
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
 BLOCK = 2**18  # comparisons that are held at once
+Unknown = Literal["error", "ignore"]
 ScoreMethod = Literal["predictive", "left-to-right"]
 
 
@@ -119,14 +120,14 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
         return [np.log(wins / (1.0 - wins))]
 
-    def transform(self, X: Any, *, unknown: Literal["error", "ignore"] = "error") -> Floats:
+    def transform(self, X: Any, *, unknown: Unknown = "error") -> Floats:
         """Weights of new users, (n_users, K), in the order of the comparisons' ``users``; nothing is fitted again.
 
         Items the model does not know are refused; with ``unknown="ignore"`` their comparisons are skipped, and a
         warning says how many. A user with nothing left gets the mean weights.
         """
         check_is_fitted(self, "rankings_")
-        check_choice("unknown", unknown, ("error", "ignore"))
+        check_choice("unknown", unknown, Unknown)
         return np.concatenate([self._transform(piece, unknown) for piece in pieces_of(X, labelled=False)])
 
     def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
@@ -206,7 +207,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         are powers of their likelihood. The estimate falls short by about half its variance for each user: the more
         particles, the less.
         """
-        check_choice("method", method, ("predictive", "left-to-right"))
+        check_choice("method", method, ScoreMethod)
         if method == "predictive":
             return self._mean_over(X, log_likelihood)
         check_is_fitted(self, "rankings_")

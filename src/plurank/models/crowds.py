@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from plurank.algorithms.checkpoint import NAME, Checkpoint
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.stored_crowd import StoredCrowd
 from plurank.algorithms.weight_files import WeightFiles
+from plurank.choices import EngineName
 from plurank.data.blocks import Group, cut_users, number_groups
 from plurank.data.checks import check_choice
 from plurank.data.comparisons import Comparisons
@@ -21,14 +22,13 @@ from plurank.exceptions import EngineError, ParameterError
 from plurank.models.base import as_comparisons
 from plurank.writing import only_one
 
-EngineName = Literal["local", "dask"]
 Result = TypeVar("Result")
 
 
 @contextmanager
 def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
     """Give the engine that a fit of these data runs on."""
-    check_choice("engine", engine, ("local", "dask"))
+    check_choice("engine", engine, EngineName)
     if engine == "local":
         if scheduler is not None:
             raise ParameterError("scheduler= needs engine='dask'.")

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.start_rankings import Start
-from plurank.components.bradley_terry import BradleyTerry, Mixing
+from plurank.choices import ComponentName, EngineName, Mixing
+from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.mallows import Mallows
 from plurank.components.ordered import OrderedComponent
 from plurank.components.strict import Strict
@@ -24,7 +25,7 @@ from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, Paramet
 from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import mean_of
 from plurank.models.base import Codes, Floats, Followers, as_comparisons, as_source
-from plurank.models.crowds import EngineName, open_crowd, open_engine
+from plurank.models.crowds import open_crowd, open_engine
 from plurank.models.fields import COMMON, Field, Fields, JsonField
 from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
 from plurank.models.standings import ScoredRankings
@@ -32,8 +33,6 @@ from plurank.models.updating import update_scores
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState
 from plurank.wording import count
-
-ComponentName = Literal["bradley-terry", "mallows", "strict"]
 
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K")),
@@ -157,9 +156,9 @@ class MixedRanking(ScoredRankings):
     def _check_parameters(self) -> None:
         for name in ("n_rankings", "ensemble", "max_iter"):
             check_whole(name, getattr(self, name), 1)
-        check_choice("component", self.component, tuple(COMPONENT_FIELDS))
-        check_choice("mixing", self.mixing, ("probability", "utility"))
-        check_choice("start", self.start, ("best", "items", "pairs", "random"))
+        check_choice("component", self.component, ComponentName)
+        check_choice("mixing", self.mixing, Mixing)
+        check_choice("start", self.start, Start)
         for name in ("concentration", "spread"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from plurank.choices import RatingTies
 from plurank.data.checks import check_choice
 from plurank.data.columns import as_columns, find_column
-from plurank.data.comparisons import Comparisons, RatingTies
+from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
-from plurank.data.ratings import TIES, Rated, compare_rated, read_rated
+from plurank.data.ratings import Rated, compare_rated, read_rated
 from plurank.data.rows import refuse_missing
 from plurank.exceptions import ConvergenceWarning, DataError, ParameterError
 from plurank.inference.most_likely_star import level_likelihoods
@@ -23,6 +24,7 @@ from plurank.inference.star_law import StarLaw, fit_stars
 from plurank.models.base import Codes, Floats, Followers, RankingModel, last_if_unknown
 from plurank.rng import RandomState, as_generator, draw_seed, spawn, uniforms_of
 
+Rule = Literal["calibrated", "most-likely"]
 Marks = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
 N_FOLDS = 5
@@ -51,7 +53,7 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         model: RankingModel,
-        rule: Literal["calibrated", "most-likely"] = "calibrated",
+        rule: Rule = "calibrated",
         *,
         ties: RatingTies = "ignore",
         integers: bool = False,
@@ -89,8 +91,8 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.model, RankingModel):
             raise ParameterError(f"model must be a fitted model of plurank, got {type(self.model).__name__}.")
         check_is_fitted(self.model, "rankings_")
-        check_choice("rule", self.rule, ("calibrated", "most-likely"))
-        check_choice("ties", self.ties, TIES)
+        check_choice("rule", self.rule, Rule)
+        check_choice("ties", self.ties, RatingTies)
         if not isinstance(self.integers, bool):
             raise ParameterError(f"integers must be True or False, got {self.integers!r}.")
 

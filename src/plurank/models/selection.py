@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.components.bradley_terry import Mixing
+from plurank.choices import MIXINGS, Mixing
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
@@ -26,7 +26,6 @@ SHARE_OF_USERS, SHARE = 0.2, 0.2
 ENOUGH = 1_000_000  # comparisons
 REPEAT_BELOW, MOST_REPEATS = 50_000, 5  # small data are split several times
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
-MIXINGS: tuple[Mixing, ...] = ("probability", "utility")
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def _check(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tupl
     if not ways:
         raise ParameterError("mixing must be 'probability', 'utility' or both, got none.")
     for way in ways:
-        check_choice("mixing", way, MIXINGS)
+        check_choice("mixing", way, Mixing)
     return numbers, ways
 
 

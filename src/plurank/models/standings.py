@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 from sklearn.utils.validation import check_is_fitted
 
-from plurank.components.bradley_terry import BradleyTerry, Mixing, mean_wins, slopes
+from plurank.choices import Mixing
+from plurank.components.bradley_terry import BradleyTerry, mean_wins, slopes
 from plurank.components.ordered import OrderedComponent
 from plurank.data.checks import check_whole
 from plurank.data.encoding import look_up

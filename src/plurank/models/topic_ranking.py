@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from plurank.algorithms.detect_novel_pairs import Directions
-from plurank.algorithms.recover_rankings import Detection, Recovery, check_distinct, novel_rows, recover_rankings
+from plurank.algorithms.recover_rankings import Recovery, check_distinct, novel_rows, recover_rankings
+from plurank.choices import Detection, Directions, EngineName
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
@@ -20,7 +20,7 @@ from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.prior_by_likelihood import fit_prior_by_likelihood
 from plurank.models.base import as_source
-from plurank.models.crowds import EngineName, open_engine
+from plurank.models.crowds import open_engine
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
@@ -120,9 +120,9 @@ class TopicRanking(StrictRankings):
         check_whole("n_rankings", self.n_rankings, 1)
         if self.n_projections is not None:
             check_whole("n_projections", self.n_projections, 1)
-        check_choice("detection", self.detection, ("whitened", "projections"))
-        check_choice("directions", self.directions, ("gaussian", "sphere"))
-        check_choice("prior", self.prior, ("moments", "likelihood"))
+        check_choice("detection", self.detection, Detection)
+        check_choice("directions", self.directions, Directions)
+        check_choice("prior", self.prior, PriorFit)
         check_positive("separation_tol", self.separation_tol)
         check_positive("regression_tol", self.regression_tol)
 
