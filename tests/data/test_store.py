@@ -9,6 +9,7 @@ import pytest
 
 import plurank
 from plurank import DataError, ParameterError, Store, open_store, read_comparisons
+from plurank.data.shards import describe_file
 from plurank.data.store import seal
 from tests.data.ingesting import build
 
@@ -205,3 +206,77 @@ def test_a_store_of_another_version_is_refused(copy):
     manifest = json.loads((copy / "manifest.json").read_bytes())
     (copy / "manifest.json").write_text(json.dumps({**manifest, "version": 2}))
     assert refusal(copy) == f"{copy} is a store of version 2; this plurank reads 1. Ingest the data again."
+
+
+def reseal(folder, change=None, **files):
+    """Change what a manifest says, or whole files of the first shard, and seal it as whoever made it could."""
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    shard = manifest["shards"][0]
+    for name, array in files.items():
+        np.save(folder / "shards" / shard["name"] / f"{name}.npy", array)
+    shard["files"] = [describe_file(folder / "shards" / shard["name"] / record["name"]) for record in shard["files"]]
+    if change is not None:
+        change(manifest)
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "checksum": seal(manifest)}))
+
+
+def test_what_is_resealed_without_a_change_is_still_the_store(copy, made, assert_same):
+    reseal(copy)
+    assert_same(open_store(copy).to_comparisons(), made.to_comparisons())
+
+
+LIES = {
+    "a shard that is elsewhere": lambda m: m["shards"][0].update(name="../../store/shards/000000"),
+    "an absolute place": lambda m: m["shards"][0].update(name="/etc"),
+    "another file": lambda m: m["shards"][0]["files"][0].update(name="../../manifest.json"),
+    "other items": lambda m: m["items"].update(name="manifest.json"),
+    "a shard that is a number": lambda m: m["shards"].append(7),
+    "shards that are none": lambda m: m.update(shards={}),
+    "a missing array": lambda m: m["shards"][0]["files"].pop(0),
+    "a size in words": lambda m: m["items"].update(size="large"),
+    "users in words": lambda m: m.update(n_users="8"),
+    "fewer users than there are": lambda m: m.update(n_users=7),
+    "negative counts": lambda m: m["shards"][0].update(n_users=-1),
+    "more than any number": lambda m: m.update(n_items=10**400),
+    "a weight beyond all numbers": lambda m: m.update(total_weight=10**400),
+    "no weight": lambda m: m.update(total_weight=float("nan")),
+    "a truth that is none": lambda m: m.update(is_weighted="yes"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_sealed_manifest_that_lies_is_refused(lie, copy):
+    reseal(copy, LIES[lie])
+    assert "manifest.json is damaged" in refusal(copy)
+
+
+def test_items_that_are_not_as_many_as_the_manifest_says_are_refused(copy):
+    reseal(copy, lambda manifest: manifest.update(n_items=5))
+    assert "has 4 items, expected 5" in refusal(copy)
+
+
+BAD_ARRAYS = {
+    "items beyond the last": ("winners", lambda a: a + 4),
+    "items before the first": ("losers", lambda a: a - 4),
+    "items far beyond memory": ("winners", lambda a: np.full_like(a, 2**30)),
+    "wide numbers": ("winners", lambda a: a.astype(np.int64)),
+    "the other byte order": ("winners", lambda a: a.astype(">i4")),
+    "too few": ("losers", lambda a: a[:-1]),
+    "another shape": ("losers", lambda a: a[None]),
+    "offsets that turn back": ("offsets", lambda a: np.concatenate([a[:1], a[1:] * 0 - 5, a[-1:]])[: len(a)]),
+    "offsets beyond the end": ("offsets", lambda a: a * 2),
+    "offsets that begin late": ("offsets", lambda a: np.maximum(a, 1)),
+    "weights below zero": ("weights", lambda a: -a),
+    "weights that are no numbers": ("weights", lambda a: a * np.nan),
+    "a pickle": ("weights", lambda a: a.astype(object)),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_ARRAYS)
+def test_a_sealed_array_that_leads_outside_is_refused_before_a_kernel_sees_it(kind, copy):
+    name, change = BAD_ARRAYS[kind]
+    folder = next(iter(sorted((copy / "shards").iterdir())))
+    reseal(copy, **{name: change(np.load(folder / f"{name}.npy"))})
+    assert f"{name}.npy is not what a store has there" in refusal(copy)
+    with pytest.raises(DataError, match="is not what a store has there"):
+        plurank.SingleRanking().fit(open_store(copy))

@@ -6,6 +6,7 @@
 
 import shutil
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
@@ -111,8 +112,20 @@ def map_array(folder: Path, name: str) -> NDArray[Any]:
 
 def read_labels(file: Path, begin: int = 0, end: int | None = None) -> pl.Series:
     """Read labels begin to end - 1, or all of them."""
-    scan = pl.scan_parquet(file, glob=False)
-    return scan.slice(begin, None if end is None else end - begin).collect().to_series()
+    length = None if end is None else end - begin
+    return _query(file, lambda scan: scan.slice(begin, length))
+
+
+def count_labels(file: Path) -> int:
+    """Tell how many labels there are, without reading them."""
+    return int(_query(file, lambda scan: scan.select(pl.len()))[0])
+
+
+def _query(file: Path, ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.Series:
+    try:
+        return ask(pl.scan_parquet(file, glob=False)).collect().to_series()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, IndexError):
+        raise DataError(f"{file} does not hold labels. {REMEDY}") from None
 
 
 def map_part(folder: Path, begin: int, end: int, *, is_weighted: bool) -> Shard:

@@ -7,6 +7,7 @@ makes one.
 
 import json
 import zlib
+from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
 from os import PathLike
@@ -21,6 +22,7 @@ from plurank.data.comparisons import Comparisons, describe_spread
 from plurank.data.encoding import Labels, as_labels
 from plurank.data.readers import File
 from plurank.data.shards import USERS, FileRecord, check_content, check_size, map_array, map_columns, read_labels
+from plurank.data.store_checks import check_arrays, is_manifest
 from plurank.exceptions import DataError, ParameterError
 from plurank.wording import count
 
@@ -111,8 +113,11 @@ class Store:
     @cached_property
     def items(self) -> Labels:
         """The labels of items, (n_items,)."""
-        _check_once(self.path, self._manifest["items"])
-        return as_labels(read_labels(self.path / ITEMS))
+        _check_once(self.path, [self._manifest["items"]])
+        labels = read_labels(self.path / ITEMS)
+        if len(labels) != self.n_items:
+            raise DataError(f"{self.path} has {len(labels):,} items, expected {self.n_items:,}. Ingest the data again.")
+        return as_labels(labels)
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -174,9 +179,9 @@ class Store:
         return self.path / SHARDS / str(self._manifest["shards"][number]["name"])
 
     def _checked_folder(self, number: int) -> Path:
-        for record in self._manifest["shards"][number]["files"]:
-            _check_once(self._folder(number), record)
-        return self._folder(number)
+        folder, shard = self._folder(number), self._manifest["shards"][number]
+        _check_once(folder, shard["files"], lambda: check_arrays(folder, shard, self.n_items, self.is_weighted))
+        return folder
 
 
 def join_users(parts: list[Comparisons]) -> Comparisons:
@@ -194,14 +199,20 @@ def join_users(parts: list[Comparisons]) -> Comparisons:
     )
 
 
-def _check_once(folder: Path, record: FileRecord) -> None:
-    """Check a file's content unless this process has done so, and the file has not been touched since."""
+def _check_once(folder: Path, records: list[FileRecord], check_more: Callable[[], None] = lambda: None) -> None:
+    """Check the content of files unless this process has done so, and they have not been touched since."""
+    keys = {_key(folder, record) for record in records}
+    if not keys <= _checked:
+        for record in records:
+            check_content(folder, record)
+        check_more()
+        _checked.update(keys)
+
+
+def _key(folder: Path, record: FileRecord) -> tuple[Path, int, int]:
     check_size(folder, record)
     file = folder / record["name"]
-    key = file.resolve(), record["checksum"], file.stat().st_mtime_ns
-    if key not in _checked:
-        check_content(folder, record)
-        _checked.add(key)
+    return file.resolve(), record["checksum"], file.stat().st_mtime_ns
 
 
 def as_path(path: File) -> Path:
@@ -229,14 +240,15 @@ def read_manifest(folder: Path) -> Manifest:
         raise DataError(f"{folder} is not a store: it has no {MANIFEST}. Make one with `plurank ingest`.")
     try:
         manifest = json.loads(file.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DataError(f"{file} is damaged, or not of a store. Ingest the data again.")
     if manifest.get("version") != VERSION:
         came = manifest.get("version")
         raise DataError(f"{folder} is a store of version {came}; this plurank reads {VERSION}. Ingest the data again.")
-    if manifest.get("checksum") != seal(manifest) or not manifest.keys() >= set(FIELDS):
+    is_sealed = manifest.get("checksum") == seal(manifest) and manifest.keys() >= set(FIELDS)
+    if not is_sealed or not is_manifest(manifest, ITEMS):
         raise DataError(f"{file} is damaged: it is not what was written. Ingest the data again.")
     return manifest
 
