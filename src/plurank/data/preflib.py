@@ -12,6 +12,8 @@ from plurank.data.readers import open_text, reading
 from plurank.exceptions import DataError
 
 Lines = list[tuple[int, str]]
+MOST_DIGITS = 9  # of a count
+MOST_PLACES = 10**8  # to be spelled out, one a row
 LEVEL = r"(?:\{[^{}]*\}|[^,{}\s]+)"  # one alternative, or tied ones in braces
 
 
@@ -19,7 +21,7 @@ def read_preflib(file: Path) -> pl.DataFrame:
     """Read ballots into a frame with columns user, item, rank; see :func:`plurank.read_rankings`."""
     with reading(file, "PrefLib ballots"), open_text(file) as stream:
         lines = [(number, line.strip()) for number, line in enumerate(stream, start=1) if line.strip()]
-    if lines and lines[0][1].isdecimal():
+    if lines and re.fullmatch(rf"\d{{1,{MOST_DIGITS}}}", lines[0][1]):
         names, ballots = _split_old_header(file.name, lines)
     else:
         names, ballots = _split_header(lines)
@@ -30,6 +32,11 @@ def read_preflib(file: Path) -> pl.DataFrame:
         orders.append(order)
     if not sum(counts):
         raise DataError(f"{file.name}: there are no ballots; expected lines like '3: 1,2,{{3,4}}'.")
+    n_places = sum(count * len(order) for count, order in zip(counts, orders, strict=True))
+    if n_places > MOST_PLACES:
+        raise DataError(
+            f"{file.name}: expected at most {MOST_PLACES:,} places on all ballots together, got {n_places:,}."
+        )
     return _cast(counts, orders, names)
 
 
@@ -56,7 +63,7 @@ def _split_old_header(name: str, lines: Lines) -> tuple[dict[str, str], Lines]:
 
 def _read_ballot(where: str, line: str) -> tuple[int, list[tuple[int, str]]]:
     """Read ``3: 1,{2,3},4`` (once ``3,1,{2,3},4``) as the count and (rank, item); tied ones share a rank."""
-    ballot = re.fullmatch(rf"(\d+)\s*[:,]\s*({LEVEL}(?:\s*,\s*{LEVEL})*)\s*,?", line)
+    ballot = re.fullmatch(rf"(\d{{1,{MOST_DIGITS}}})\s*[:,]\s*({LEVEL}(?:\s*,\s*{LEVEL})*)\s*,?", line)
     if not ballot:
         raise DataError(f"{where}: expected 'count: a,b,{{c,d}}', got {line[:60]!r}.")
     levels = re.findall(LEVEL, ballot[2])
