@@ -217,3 +217,14 @@ def test_an_item_against_itself_is_refused_with_row_numbers():
     with pytest.raises(DataError) as caught:
         Comparisons.from_arrays(users, winners, losers)
     assert str(caught.value) == ("6 rows: 2, 4, 5, 6, 7, ...: an item is compared with itself ('b'). Drop such rows.")
+
+
+def test_weights_whose_sum_is_no_number_are_refused():
+    with pytest.raises(DataError, match="add up to more than a number can hold"):
+        Comparisons.from_arrays(["u", "u"], ["a", "b"], ["b", "a"], weights=[1e308, 1e308])
+
+
+def test_of_very_many_columns_only_some_are_named():
+    frame = pl.DataFrame({f"column {n}": [1] for n in range(1000)})
+    with pytest.raises(DataError, match=r"'column 29' and 970 more"):
+        Comparisons.from_frame(frame)

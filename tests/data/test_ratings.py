@@ -218,3 +218,9 @@ def test_options_that_make_no_sense_are_refused(ratings, options, sentence):
 def test_an_unknown_treatment_of_ties_in_rankings_is_refused(ratings):
     with pytest.raises(ParameterError, match=r"^ties must be 'ignore' or 'both' or 'random', got None"):
         Comparisons.from_rankings(ratings, ties=None, columns={"rank": "rating"})
+
+
+def test_more_pairs_than_memory_holds_are_refused_before_they_are_made():
+    ratings = {"user": ["u"] * 70_000, "item": list(range(70_000)), "rating": list(range(70_000))}
+    with pytest.raises(DataError, match=r"2,449,965,000 comparisons \(one user values 70,000 items\).*pairs='partial'"):
+        Comparisons.from_ratings(pl.DataFrame(ratings))

@@ -27,7 +27,10 @@ def check_whole(name: str, value: Any, least: int) -> int:
 
 def is_number(value: Any) -> bool:
     """Tell whether a value is one finite number; True and False are none."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def check_positive(name: str, value: Any) -> None:

@@ -22,6 +22,7 @@ from plurank.exceptions import DataError, ParameterError
 from plurank.rng import RandomState, as_generator, spawn
 
 TIES = {"ignore": 0, "both": 1, "random": 2}
+MOST_PAIRS = 2 * 10**9  # in memory, at 8 bytes each
 
 
 def compare_ratings(
@@ -99,6 +100,7 @@ def compare_rated(
     choose, toss = spawn(rng, 2)
     data = (rated.offsets, rated.items, rated.values)
     if pairs_per_rating is None:
+        _refuse_too_many(rated)
         n_draws = _count_tied_pairs(rated) if ties == "random" else 0
         offsets, winners, losers = kernels.decided_pairs(*data, TIES[ties], toss.random(n_draws))
     else:
@@ -108,6 +110,16 @@ def compare_rated(
         draws = toss.random(len(pairs) if ties == "random" else 0)
         offsets, winners, losers = kernels.expand_pairs(*data, n_wanted, pairs, TIES[ties], draws)
     return _drop_silent_users(offsets, winners, losers, rated)
+
+
+def _refuse_too_many(rated: Rated) -> None:
+    n_rated = np.diff(rated.offsets)
+    n_pairs, most = int((n_rated * (n_rated - 1) // 2).sum()), int(n_rated.max())
+    if n_pairs > MOST_PAIRS:
+        raise DataError(
+            f"all pairs are {n_pairs:,} comparisons (one user values {most:,} items); at most {MOST_PAIRS:,} are made. "
+            "Take some of the pairs with pairs='partial', or fewer of the values."
+        )
 
 
 def _refuse_nothing(comparisons: Comparisons) -> Comparisons:
