@@ -50,3 +50,19 @@ def test_a_fit_without_compiled_kernels_gives_the_same_model(switch, usual, tmp_
     assert found.keys() == usual.keys()
     for name, value in usual.items():
         np.testing.assert_allclose(found[name], value, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+WITHOUT_A_PLACE = """
+import warnings
+from numba.core.caching import CompileResultCacheImpl
+CompileResultCacheImpl._locator_classes = []  # as where no folder can be written to
+with warnings.catch_warnings(record=True) as caught:
+    from plurank import kernels
+print([str(warning.message).split(",")[0] for warning in caught])
+print(kernels.group(__import__("numpy").array([1, 0, 1], dtype="int32"), 2)[0].tolist())
+"""
+
+
+def test_where_compiled_code_cannot_be_kept_a_warning_says_so_and_kernels_work():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_A_PLACE], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["['compiled code cannot be kept']", "[1, 0, 2]"]

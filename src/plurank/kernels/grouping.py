@@ -1,12 +1,13 @@
 """Grouping in linear time: keys to codes, rows to groups, comparisons to pairs."""
 
 import numpy as np
-from numba import njit
+
+from plurank.kernels.compiling import kernel
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys over the table
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def encode_keys(keys):
     """Number distinct keys in order of appearance.
 
@@ -46,7 +47,7 @@ def encode_keys(keys):
     return codes, first[:n].copy()
 
 
-@njit(cache=True)
+@kernel()
 def group(codes, n_groups):
     """Sort positions by code, keeping their order within a code.
 
@@ -65,7 +66,7 @@ def group(codes, n_groups):
     return order, offsets
 
 
-@njit(cache=True)
+@kernel()
 def group_pairs(codes, n_groups, first, second):
     """Sort two columns by code: ``order, offsets = group(codes, n_groups); first[order], second[order], offsets``."""
     offsets = np.zeros(n_groups + 1, np.int64)
@@ -84,7 +85,7 @@ def group_pairs(codes, n_groups, first, second):
     return sorted_first, sorted_second, offsets
 
 
-@njit(cache=True)
+@kernel()
 def index_pairs(winners, losers, n_items):
     """Number the unordered pairs that occur, sorted, without a table of all pairs.
 
@@ -98,7 +99,7 @@ def index_pairs(winners, losers, n_items):
     return _index_by_search(winners, losers, n_items)
 
 
-@njit(cache=True)
+@kernel()
 def _index_by_table(winners, losers, n_items):
     """Number pairs through a table of all pairs, where that is no larger than the comparisons themselves."""
     table = np.full(n_items * n_items, -1, np.int32)
@@ -121,7 +122,7 @@ def _index_by_table(winners, losers, n_items):
     return rows, lower, higher
 
 
-@njit(cache=True)
+@kernel()
 def _index_by_search(winners, losers, n_items):
     """Number pairs from the sorted list of those that occur: memory grows with the comparisons alone."""
     n = winners.size
@@ -164,7 +165,7 @@ def _index_by_search(winners, losers, n_items):
     return find_rows(winners, losers, begins, higher), lower, higher
 
 
-@njit(cache=True)
+@kernel()
 def find_rows(winners, losers, begins, higher):
     """Give the rows of comparisons, (n,) int32, among pairs that index_pairs numbered.
 
@@ -189,7 +190,7 @@ def find_rows(winners, losers, begins, higher):
     return rows
 
 
-@njit(cache=True)
+@kernel()
 def find_duplicates(offsets, winners, losers, n_items):
     """Count the comparisons that repeat an earlier one of the same user.
 
@@ -204,7 +205,7 @@ def find_duplicates(offsets, winners, losers, n_items):
     return n_repeats
 
 
-@njit(cache=True)
+@kernel()
 def _is_tie(winners, losers, e, begin, end):
     """Tell whether comparison e of a user's begin, ..., end - 1 is one of two in a row that go both ways."""
     if e > begin and winners[e - 1] == losers[e] and losers[e - 1] == winners[e]:
@@ -212,7 +213,7 @@ def _is_tie(winners, losers, e, begin, end):
     return e + 1 < end and winners[e + 1] == losers[e] and losers[e + 1] == winners[e]
 
 
-@njit(cache=True)
+@kernel()
 def find_consistent(offsets, winners, losers, n_items):
     """Tell which users' comparisons agree with some ranking: no items i over j, ..., over i. (n_users,) of bools.
 

@@ -6,14 +6,16 @@ drawn again at a comparison; a bounded number of them keeps the work linear in t
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from plurank.kernels.compiling import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 ENOUGH = 0.5  # of the particles, counted by how even their weights are; with fewer the heavy ones are copied
 
 
-@njit(cache=True)
+@kernel()
 def _next_uniform(state):
     """Give the next draw in [0, 1) of the stream (SplitMix64) whose state (1,) is moved on."""
     state[0] += GOLDEN
@@ -24,7 +26,7 @@ def _next_uniform(state):
     return np.float64(mixed >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True)
+@kernel()
 def _cumulate(prior, counts, likelihoods, cumulated):
     """``cumulated[:] = np.cumsum((prior + counts) * likelihoods)``; gives the last of them."""
     total = 0.0
@@ -34,7 +36,7 @@ def _cumulate(prior, counts, likelihoods, cumulated):
     return total
 
 
-@njit(cache=True)
+@kernel()
 def _draw(cumulated, state):
     """Draw k with a chance of ``np.diff(cumulated)[k]``."""
     wanted = _next_uniform(state) * cumulated[-1]
@@ -44,7 +46,7 @@ def _draw(cumulated, state):
     return k
 
 
-@njit(cache=True)
+@kernel()
 def _copy_heavy(weights, tokens, n_read, counts, state):
     """Copy particles in proportion to their weights, which sum to 1 (systematic resampling), and weigh all alike."""
     n = weights.size
@@ -61,7 +63,7 @@ def _copy_heavy(weights, tokens, n_read, counts, state):
     weights[:] = 1.0 / n
 
 
-@njit(cache=True)
+@kernel()
 def _read_user(likelihoods, prior, seed, n_particles, most_redrawn):
     """Estimate the log-likelihood of one user's comparisons, likelihoods (n, K)."""
     n, n_rankings = likelihoods.shape
@@ -102,7 +104,7 @@ def _read_user(likelihoods, prior, seed, n_particles, most_redrawn):
     return value
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def read_left_to_right(offsets, likelihoods, prior, seeds, n_particles, most_redrawn):
     """Estimate ``log E[prod_e sum_k theta_k likelihoods[e, k]]`` over theta ~ Dirichlet(prior), of every user, (M,).
 

@@ -11,8 +11,9 @@ too far and weights too little.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from plurank.kernels.compiling import kernel
 from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_weights, newton_direction, shift_of_mean
 
 NEGLIGIBLE = 1e-12  # relative gain of the posterior at which a user's weights are done
@@ -20,7 +21,7 @@ CHUNK = 256  # comparisons whose probabilities stay in the nearest cache
 TINY = 1e-250
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _mix_part(p, begin, end, shares, mixed):
     """``mixed[:] = shares @ p[:, begin:end]``, four rows at a time, so that mixed is read and written less often."""
     mixed[:] = 0.0
@@ -36,7 +37,7 @@ def _mix_part(p, begin, end, shares, mixed):
             mixed[e] += share * row[e]
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _mix(p, n, theta, q):
     """``q[:n] = theta @ p[:, :n]``"""
     for begin in range(0, n, CHUNK):
@@ -44,7 +45,7 @@ def _mix(p, n, theta, q):
         _mix_part(p, begin, end, theta, q[begin:end])
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _sum_logs(q, n, counts):
     """``(counts[:n] * np.log(q[:n])).sum()``, with one logarithm for eight that count alike."""
     total = 0.0
@@ -63,7 +64,7 @@ def _sum_logs(q, n, counts):
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _bend_of(p, n, factor, theta, prior, scaled, bend):
     """Curvature of the posterior in theta: ``sum_e factor_e p_e p_e^T + diag(prior / theta^2)``; scaled has a CHUNK."""
     for k in range(theta.size):
@@ -96,7 +97,7 @@ def _bend_of(p, n, factor, theta, prior, scaled, bend):
                 bend[k, m] += total
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, scaled, bend, vectors):
     """Improve one user's theta in place, given p (K, n), P_k of each comparison; gives the log posterior."""
     slope, step, ones, trial = vectors[0], vectors[1], vectors[2], vectors[3]
@@ -132,7 +133,7 @@ def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, scaled
     return best
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _weigh_and_integrate(p, n, counts, prior, theta, n_rounds, q, factor, scaled, bend, covariance, vectors):
     """Improve one user's theta in place, fill q (n,) and its covariance (K, K); gives the log posterior without it."""
     value = _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, scaled, bend, vectors)
@@ -143,7 +144,7 @@ def _weigh_and_integrate(p, n, counts, prior, theta, n_rounds, q, factor, scaled
     return value + integrate_weights(theta, bend, covariance, vectors[0])
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _mean_pulls(p, n, counts, prior, theta, q, factor, covariance, pulls, slope, shift):
     """Fill pulls (K, n): the slope of each comparison in its lead under every ranking, averaged over theta.
 
@@ -183,7 +184,7 @@ def _mean_pulls(p, n, counts, prior, theta, q, factor, covariance, pulls, slope,
                 pull[e] = slack * (share * (1.0 + square[e]) + away - once[e] * pull[e])
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _masses(p, n, counts, theta, q):
     """Replace p by the curvature in the lead of each comparison; q is the inverse of what is mixed."""
     for k in range(theta.size):
@@ -191,7 +192,7 @@ def _masses(p, n, counts, theta, q):
             p[k, e] *= counts[e] * theta[k] * q[e] * p[k, e] * (1.0 - p[k, e])
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def add_product(pull, count, first, second):
     """Add ``pull pull^T / count`` to both (K, K) blocks."""
     for k in range(pull.size):
@@ -201,7 +202,7 @@ def add_product(pull, count, first, second):
             second[k, m] += part * pull[m]
 
 
-@njit(cache=True, parallel=True, fastmath=FAST)
+@kernel(parallel=True, fastmath=FAST)
 def probability_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds, informed):
     """Mix probabilities: ``P(i over j) = sum_k theta_k p_k``, ``p_k = sigmoid(scores_ik - scores_jk)``.
 
@@ -266,7 +267,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
     return weighed, sum_blocks(values[:, None])[0], *sums, means, evidence, sum_blocks(products)
 
 
-@njit(cache=True, parallel=True, fastmath=FAST)
+@kernel(parallel=True, fastmath=FAST)
 def places_pass(edges, offsets, winners, losers, weights, places, laws, start, prior, n_rounds):
     """Mix probabilities that depend on how far apart two items stand: ``P_k = laws[k, place_j - place_i + Q - 1]``.
 
@@ -308,7 +309,7 @@ def places_pass(edges, offsets, winners, losers, weights, places, laws, start, p
     return weighed, sum_blocks(values[:, None])[0], evidence
 
 
-@njit(cache=True)
+@kernel()
 def sum_blocks(parts):
     """Sum over the first axis as a tree, so that 2^j neighbours can be summed elsewhere; parts are used up."""
     if parts.shape[0] == 0:

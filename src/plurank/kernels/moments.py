@@ -1,10 +1,12 @@
 """Sums over users and over pairs: what the moment operators are made of."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from plurank.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel()
 def choose_half(offsets, uniforms):
     """Choose a random half of every user's comparisons (the larger half where the number is odd).
 
@@ -22,7 +24,7 @@ def choose_half(offsets, uniforms):
     return chosen
 
 
-@njit(cache=True)
+@kernel()
 def arrange_halves(offsets, first, values):
     """Put each user's first half before the second, keeping the order within: a stable partition.
 
@@ -44,7 +46,7 @@ def arrange_halves(offsets, first, values):
     return arranged, middles
 
 
-@njit(cache=True)
+@kernel()
 def lay_out_by_row(begins, middles, row_of, weights, n_rows):
     """Turn comparisons by user into comparisons by row, half a before half b, users in order within each.
 
@@ -70,7 +72,7 @@ def lay_out_by_row(begins, middles, row_of, weights, n_rows):
     return user_of, row_weights, edges[:-1:2].copy(), edges[1::2].copy(), edges[2::2].copy()
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def sum_gathered(begins, ends, index, weights, values):
     """Sum rows of values over groups: ``out[g] = (weights[b:e, None] * values[index[b:e]]).sum(axis=0)``.
 
@@ -94,7 +96,7 @@ def sum_gathered(begins, ends, index, weights, values):
     return out
 
 
-@njit(cache=True)
+@kernel()
 def count_shared_users(begins_a, ends_a, begins_b, ends_b, users, weights):
     """Sum over users the product of what a row has in half a and in half b: the diagonal of X' X^T.
 
@@ -122,7 +124,7 @@ def count_shared_users(begins_a, ends_a, begins_b, ends_b, users, weights):
     return out
 
 
-@njit(cache=True)
+@kernel()
 def signed_item_counts(offsets, winners, losers, weights, n_items):
     """Count each user's wins minus losses per item, as a sparse matrix by rows.
 

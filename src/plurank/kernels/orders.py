@@ -1,12 +1,13 @@
 """Expected wins of ordered pairs in every ranking, and orders that explain them better."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from plurank.kernels.compiling import kernel
 from plurank.kernels.simplex import FAST
 
 
-@njit(cache=True, parallel=True, fastmath=FAST)
+@kernel(parallel=True, fastmath=FAST)
 def expected_wins(begins, users, weights, probabilities, theta, evidence):
     """Share out the comparisons of every ordered pair w among the rankings, averaged over what users' weights may be.
 
@@ -38,7 +39,7 @@ def expected_wins(begins, users, weights, probabilities, theta, evidence):
     return out
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _gain_of_moving(item, by, place, begins, partners, won, lost, law, but):
     """Change of the log likelihood when an item moves ``by`` places and all others but one stay."""
     middle = place.size - 1
@@ -52,7 +53,7 @@ def _gain_of_moving(item, by, place, begins, partners, won, lost, law, but):
     return gain
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _swap(a, order, place, begins, partners, won, lost, law):
     """Swap the items at places a and a + 1; gives the change of the log likelihood."""
     first, second = order[a], order[a + 1]
@@ -67,7 +68,7 @@ def _swap(a, order, place, begins, partners, won, lost, law):
     return gain
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _improve_one(order, begins, partners, won, lost, law, reach, max_sweeps):
     """Move single items up or down by at most ``reach`` places as long as the log likelihood grows."""
     n_items = order.size
@@ -99,7 +100,7 @@ def _improve_one(order, begins, partners, won, lost, law, reach, max_sweeps):
             break
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def improve_orders(rankings, begins, partners, won, lost, laws, reach, max_sweeps):
     """Search, for every ranking k, for an order with more ``sum wins(i over j) laws[k, place_j - place_i + Q - 1]``.
 
@@ -112,7 +113,7 @@ def improve_orders(rankings, begins, partners, won, lost, laws, reach, max_sweep
     return improved
 
 
-@njit(cache=True, parallel=True, fastmath=FAST)
+@kernel(parallel=True, fastmath=FAST)
 def place_errors(rankings, begins, partners, won, lost, laws, reach):
     """Give the standard deviation of every item's place in every ranking, all other items staying, (Q, K).
 

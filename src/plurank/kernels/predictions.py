@@ -1,12 +1,13 @@
 """What mixed rankings predict."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from plurank.kernels.compiling import kernel
 from plurank.kernels.simplex import FAST
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def mix_probabilities(rows, left, right, scores, theta):
     """``out[e] = (theta[rows[e]] / (1 + exp(scores[right[e]] - scores[left[e]]))).sum()``"""
     n_rankings = scores.shape[1]
@@ -19,7 +20,7 @@ def mix_probabilities(rows, left, right, scores, theta):
     return out
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def mix_utilities(rows, left, right, scores, theta, evidence):
     """Average ``sigmoid(theta . x)``, x = scores[left] - scores[right], over Dirichlet(n theta), n the evidence (m,).
 
@@ -39,7 +40,7 @@ def mix_utilities(rows, left, right, scores, theta, evidence):
     return out
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def mix_places(rows, left, right, places, laws, theta):
     """``out[e] = sum_k theta[rows[e], k] laws[k, places[right[e], k] - places[left[e], k] + Q - 1]``"""
     n_items, n_rankings = places.shape
@@ -52,7 +53,7 @@ def mix_places(rows, left, right, places, laws, theta):
     return out
 
 
-@njit(cache=True, parallel=True, fastmath=FAST)
+@kernel(parallel=True, fastmath=FAST)
 def mean_wins(scores, opponents):
     """``out[i, k] = (1 / (1 + exp(opponents[:, k] - scores[i, k]))).mean()``; scores (n, K), opponents (m, K)."""
     out = np.empty(scores.shape)

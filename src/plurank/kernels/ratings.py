@@ -1,10 +1,11 @@
 """Comparisons from ratings: which pairs, and who wins."""
 
 import numpy as np
-from numba import njit
+
+from plurank.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel()
 def decided_pairs(offsets, items, ratings, ties, uniforms):
     """Compare every pair of items that a user rated.
 
@@ -54,7 +55,7 @@ def decided_pairs(offsets, items, ratings, ties, uniforms):
     return out_offsets, winners, losers
 
 
-@njit(cache=True)
+@kernel()
 def sample_pairs(n_rated, n_wanted, uniforms):
     """Sample distinct pairs of positions for each user, by Floyd's method with one draw a pair.
 
@@ -84,7 +85,7 @@ def sample_pairs(n_rated, n_wanted, uniforms):
     return codes
 
 
-@njit(cache=True)
+@kernel()
 def expand_pairs(offsets, items, ratings, n_wanted, codes, ties, uniforms):
     """Compare the sampled pairs of each user; arguments and result as in :func:`decided_pairs`."""
     n_users = offsets.size - 1

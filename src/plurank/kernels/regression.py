@@ -1,10 +1,12 @@
 """Least squares on the simplex, all rows at once."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from plurank.kernels.compiling import kernel
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def regress_on_simplex(gram, targets, tolerance, max_steps):
     """Minimise ``b @ gram @ b / 2 - targets[w] @ b`` over the simplex, for every row w.
 

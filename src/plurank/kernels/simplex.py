@@ -1,13 +1,14 @@
 """Newton's method on the simplex: the inner step of every user's weights."""
 
 import numpy as np
-from numba import njit
+
+from plurank.kernels.compiling import kernel
 
 FAST = {"reassoc", "contract"}
 CERTAIN = 1e6  # the evidence for a weight that cannot vary, because it is the only one
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def factorise(bend):
     """Replace the lower triangle of a positive definite matrix by its Cholesky factor, its diagonal by the inverses."""
     for k in range(bend.shape[0]):
@@ -21,7 +22,7 @@ def factorise(bend):
                 bend[k, m] = rest * bend[m, m]
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def solve_factorised(factor, right):
     """Solve ``L L^T x = right`` in place."""
     n = right.size
@@ -37,7 +38,7 @@ def solve_factorised(factor, right):
         right[k] = rest * factor[k, k]
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def invert_factorised(factor, inverse):
     """Replace L by its inverse, and fill inverse (K, K) with ``(L L^T)^-1``."""
     n = factor.shape[0]
@@ -55,7 +56,7 @@ def invert_factorised(factor, inverse):
             inverse[k, m] = inverse[m, k] = total
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def newton_direction(theta, slope, bend, ones, step):
     """Find the step that maximises ``slope . d - d^T bend d / 2`` among those that keep the sum of theta.
 
@@ -76,7 +77,7 @@ def newton_direction(theta, slope, bend, ones, step):
     return longest
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def integrate_weights(theta, bend, covariance, across):
     """Integrate a user's weights out by Laplace's method; gives the logarithm of their volume, up to a constant.
 
@@ -100,7 +101,7 @@ def integrate_weights(theta, bend, covariance, across):
     return volume - 0.5 * np.log(total)
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def shift_of_mean(theta, prior, covariance, slope, shift):
     """Fill shift (K,): how far theta's mean lies from its most probable value, to first order.
 
@@ -114,7 +115,7 @@ def shift_of_mean(theta, prior, covariance, slope, shift):
             shift[k] += covariance[k, m] * slope[m]
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def mean_weights(theta, shift, mean):
     """Fill mean (K,) with theta's posterior mean: shifted, in proportion, so that no weight leaves the simplex."""
     total = 0.0
@@ -125,7 +126,7 @@ def mean_weights(theta, shift, mean):
         mean[k] /= total
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def evidence_of(theta, covariance):
     """Give n such that Dirichlet(n theta) has the total variance of the covariance (K, K)."""
     if theta.size == 1:

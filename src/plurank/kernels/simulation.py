@@ -1,10 +1,11 @@
 """The generative model's last two lines, for many comparisons."""
 
 import numpy as np
-from numba import njit
+
+from plurank.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel()
 def decide_comparisons(offsets, first, second, uniforms, cumulative, places, coins, laws):
     """Draw each comparison's ranking token and let that ranking decide the pair.
 

@@ -1,13 +1,14 @@
 """One pass over the comparisons where every user blends the rankings' scores into one taste of their own."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from plurank.kernels.compiling import kernel
 from plurank.kernels.mixing import NEGLIGIBLE, add_product, sum_blocks
 from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_weights, newton_direction, shift_of_mean
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _number_own_items(winners, losers, local, items, ahead, behind):
     """Number a user's items from 0 in order of appearance; gives how many there are. local (Q,) is -1 and stays so."""
     n_own = 0
@@ -27,7 +28,7 @@ def _number_own_items(winners, losers, local, items, ahead, behind):
     return n_own
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _evaluate(x, n_own, ahead, behind, counts, n, theta, utility, chance, pull):
     """Log likelihood of one user, its slope in the utilities of their items (pull), and P(what happened) (chance)."""
     for a in range(n_own):
@@ -50,7 +51,7 @@ def _evaluate(x, n_own, ahead, behind, counts, n, theta, utility, chance, pull):
     return value
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _bend_of(x, n_own, ahead, behind, counts, n, chance, theta, prior, mass, bent, bend):
     """Curvature of the posterior in theta, ``sum_e b_e (x_i - x_j)(x_i - x_j)^T + diag(prior / theta^2)``.
 
@@ -79,7 +80,7 @@ def _bend_of(x, n_own, ahead, behind, counts, n, chance, theta, prior, mass, ben
         bend[k, k] += prior[k] / (theta[k] * theta[k])
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _turn(rows, n, covariance, turned):
     """``turned[:n] = rows[:n] @ covariance``"""
     for a in range(n):
@@ -90,7 +91,7 @@ def _turn(rows, n, covariance, turned):
                 turned[a, k] += part * covariance[m, k]
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _mean_pulls(x, n_own, ahead, behind, counts, n, chance, prior, theta, covariance, turned, rest, slope, shift):
     """Fill rest (n_own,): what averaging over theta adds to the slopes in utilities, to second order.
 
@@ -125,7 +126,7 @@ def _mean_pulls(x, n_own, ahead, behind, counts, n, chance, prior, theta, covari
         rest[j] += less
 
 
-@njit(cache=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def _one_pull(first, second, turned, turned_second, chance, count, theta, shift, pull):
     """Fill pull (K,), the slope of one comparison in the scores of its winner, averaged over theta; see _mean_pulls."""
     miss, bend = count * (1.0 - chance), count * chance * (1.0 - chance)
@@ -138,7 +139,7 @@ def _one_pull(first, second, turned, turned_second, chance, count, theta, shift,
         pull[k] = mean * theta[k] + miss * shift[k] - bend * (turned[k] - turned_second[k])
 
 
-@njit(cache=True, parallel=True, fastmath=FAST)
+@kernel(parallel=True, fastmath=FAST)
 def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior, n_rounds, informed):
     """Mix utilities: ``P(i over j) = sigmoid(sum_k theta_k (scores_ik - scores_jk))``.
 

@@ -1,12 +1,14 @@
 """What a user's comparisons say about their weights, as a Dirichlet (the E-step of variational LDA)."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from plurank.kernels.compiling import kernel
 
 SERIES_FROM = 10.0  # the asymptotic series is good to 1e-15 from here on
 
 
-@njit(cache=True)
+@kernel()
 def _digamma(x):
     """The derivative of ``log Gamma(x)``: up by ``digamma(x) = digamma(x + 1) - 1 / x``, then the asymptotic series."""
     below = 0.0
@@ -20,7 +22,7 @@ def _digamma(x):
     return np.log(x) - 0.5 / x - tail - below
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def infer_dirichlets(offsets, likelihoods, weights, prior, start, max_rounds, tolerance):
     """Fit a Dirichlet(gamma) to every user's posterior by coordinate ascent, and give the comparisons' part of the
     bound.

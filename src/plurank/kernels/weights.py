@@ -1,10 +1,12 @@
 """User weights given strict rankings, one user at a time."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from plurank.kernels.compiling import kernel
 
 
-@njit(cache=True, parallel=True, fastmath={"reassoc", "contract"})
+@kernel(parallel=True, fastmath={"reassoc", "contract"})
 def map_user_weights(offsets, winners, losers, weights, places, flip, prior, start, max_rounds, tolerance):
     """Find each user's most probable weights by EM.
 
@@ -62,7 +64,7 @@ def map_user_weights(offsets, winners, losers, weights, places, flip, prior, sta
     return out
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def mixture_of_wins(users, winners, losers, places, theta):
     """Give the share of each user's weight on rankings that put the winner first.
 

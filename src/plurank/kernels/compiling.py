@@ -1,0 +1,28 @@
+"""How kernels are compiled: on first use, and kept for later processes wherever that is possible."""
+
+import warnings
+from functools import partial
+
+import numba
+
+COMPILES_AGAIN = (
+    "compiled code cannot be kept, so every run compiles again, which takes about half a minute: plurank's own folder "
+    "and your cache cannot be written to. Set NUMBA_CACHE_DIR to a folder that can."
+)
+
+
+def can_keep() -> bool:
+    """Tell whether numba finds a folder for compiled code; without one it would refuse to compile at all."""
+    try:
+        numba.njit(cache=True)(_nothing)
+    except RuntimeError:
+        warnings.warn(COMPILES_AGAIN, RuntimeWarning, stacklevel=2)
+        return False
+    return True
+
+
+def _nothing() -> None:
+    """Be a function that could be kept."""
+
+
+kernel = partial(numba.njit, cache=can_keep())
