@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 
-.PHONY: help demo test browser check format coverage docs pictures benchmarks peers clean
+.PHONY: help demo test browser check format coverage mutants docs pictures benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
 	@echo "make format      sort imports and lay out the code"
 	@echo "make coverage    which lines and branches the tests reach (about a quarter of an hour)"
+	@echo "make mutants     whether the tests notice when the code is changed (about an hour)"
 	@echo "make docs        build the documentation into site/, with warnings as errors"
 	@echo "make pictures    draw the pictures of the README and the documentation again"
 	@echo "make benchmarks  measure what needs no data again (about half an hour)"
@@ -48,6 +49,9 @@ coverage: .venv/tested-wheel browser
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --fail-under 95
 
+mutants: .venv/tested-wheel
+	$(BIN)/python -m benchmarks.mutants
+
 docs: .venv/tested-wheel
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "To read it: $(BIN)/python -m http.server -d site"
@@ -71,7 +75,7 @@ peers: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.peers.run --small
 
 clean:
-	rm -rf .venv .peers build dist site src/*.egg-info .coverage*
+	rm -rf .venv .peers build dist site src/*.egg-info .coverage* mutants.csv
 
 .venv/created:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "plurank needs Python 3.11 to 3.13, but $(PYTHON) is " + sys.version.split()[0] + ". Try make PYTHON=python3.12")'

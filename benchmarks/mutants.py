@@ -1,0 +1,257 @@
+"""Do the tests notice when the code is wrong? Change one thing at a time, run the tests, list what nobody noticed.
+
+    python -m benchmarks.mutants --n 150 --seed 0
+
+Draws changes ("mutants") of the rooms algorithms, components and inference: comparisons, operators, constants,
+conditions, deleted statements. Each runs in a copy of the sources, against the tests of its own room and then, if these
+notice nothing, against the tests in AROUND; the first failure ends it. Writes a CSV: one row a mutant, with killed,
+timeout or survived.
+
+A process of its own for every mutant, forked before anything of plurank is loaded: libraries are loaded once, and no
+thread of numba lives yet (GNU OpenMP cannot be used after a fork from a process that has used it, which is why
+mutmut, which forks after running the tests, cannot be).
+"""
+
+import argparse
+import ast
+import contextlib
+import copy
+import csv
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("algorithms", "components", "inference")
+AROUND = {  # where else a room is tested
+    "algorithms": ["tests/models", "tests/engine/test_engines.py"],
+    "components": ["tests/algorithms", "tests/models"],
+    "inference": ["tests/models", "tests/algorithms"],
+}
+COMPARISONS = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+OPERATORS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+    ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Mod: ast.Mult,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change, and the whole source with it."""
+
+    file: Path
+    line: int
+    before: str
+    after: str
+    source: str
+
+
+def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """Give every change: the parent of a node, its field, where in it if that is a list, and what to put there."""
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if name in ("annotation", "returns", "type_params") or isinstance(parent, ast.Assert):
+                continue
+            for at, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if isinstance(node, ast.AST):
+                    yield from ((parent, name, at, other) for other in changes(node))
+
+
+def changes(node: ast.AST) -> Iterator[ast.AST]:
+    """Give what a node could wrongly be."""
+    other = copy.deepcopy(node)
+    match node:
+        case ast.Compare(ops=[op]) if type(op) in COMPARISONS:
+            other.ops = [COMPARISONS[type(op)]()]
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in OPERATORS:
+            other.op = OPERATORS[type(op)]()
+        case ast.BoolOp(op=op):
+            other.op = ast.Or() if isinstance(op, ast.And) else ast.And()
+        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert(), operand=operand):
+            other = operand
+        case ast.IfExp():
+            other.body, other.orelse = node.orelse, node.body
+        case ast.Constant(value=bool(value)):
+            other.value = not value
+        case ast.Constant(value=int(value)):
+            other.value = value + 1
+        case ast.Constant(value=float(value)):
+            other.value = 2.0 * value if value else 1.0
+        case ast.Raise() | ast.Continue() | ast.Break() | ast.Expr(value=ast.Call()):
+            other = ast.Pass()
+        case ast.Assign(targets=[ast.Subscript() | ast.Attribute()]) if not _declares(node):
+            other = ast.Pass()
+        case ast.If(orelse=[]):
+            other = ast.Pass()
+        case _:
+            return
+    yield other
+    if isinstance(node, ast.AugAssign):
+        yield ast.Pass()
+
+
+def _declares(node: ast.Assign) -> bool:
+    """Whether an attribute of self is set: without it nothing works, which teaches nothing."""
+    target = node.targets[0]
+    return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+
+
+def count_places(file: Path) -> int:
+    """Count the changes that a file can suffer."""
+    return sum(1 for _ in places(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+def make_mutant(file: Path, number: int) -> Mutant:
+    """Change one place of a file."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    parent, name, at, other = next(islice(places(tree), number, None))
+    value = getattr(parent, name)
+    old = value if at is None else value[at]
+    before, line = _first_line(old), old.lineno
+    if at is None:
+        setattr(parent, name, other)
+    else:
+        value[at] = other
+    source = ast.unparse(ast.fix_missing_locations(tree))
+    return Mutant(file, line, before, _first_line(other), source)
+
+
+def _first_line(node: ast.AST) -> str:
+    return ast.unparse(node).splitlines()[0]
+
+
+def circles(mutant: Mutant) -> list[list[str]]:
+    """Give the tests to run: those of the file itself, of its room, and those around."""
+    room, own = mutant.file.parent.name, f"test_{mutant.file.stem}.py"
+    files = sorted((ROOT / "tests" / room).glob("test_*.py"), key=lambda file: (file.name != own, file.name))
+    mine = [str(file.relative_to(ROOT)) for file in files]
+    return [mine[:1], mine[1:], AROUND[room]] if files[0].name == own else [mine, AROUND[room]]
+
+
+def run(folder: Path, tests: list[str], timeout: float) -> str:
+    """Run tests in a process of its own on the sources in a folder: survived, killed or timeout."""
+    child = os.fork()
+    if child == 0:
+        _test(folder, tests)
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return "survived" if status == 0 else "killed"
+        time.sleep(0.05)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "timeout"
+
+
+def _test(folder: Path, tests: list[str]) -> None:
+    code = 1
+    try:
+        os.setsid()
+        sink = os.open(os.environ.get("MUTANTS_LOG", os.devnull), os.O_WRONLY | os.O_CREAT)
+        os.dup2(sink, 1)
+        os.dup2(sink, 2)
+        os.chdir(ROOT)
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), str(ROOT)])
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(folder), str(ROOT)]
+        import pytest
+
+        options = ["-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+        code = int(pytest.main([*options, *tests]))
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def load_libraries() -> None:
+    """Load what takes long to load, and nothing of plurank."""
+    import numba  # noqa: F401
+    import polars  # noqa: F401
+    import pytest  # noqa: F401
+    import scipy.sparse.linalg
+    import scipy.stats  # noqa: F401
+    import sklearn.neighbors  # noqa: F401
+
+    assert "plurank" not in sys.modules
+
+
+def copy_sources(folder: Path) -> Path:
+    """Copy src with what numba compiled for it, but without compiled Python, whose age could hide a change."""
+    return Path(shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.pyc", "*.egg-info")))
+
+
+def main() -> None:
+    """Draw mutants, run them, write what became of each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--n", type=int, default=150, help="how many mutants to draw")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", default="0/1", help="i/n: only every n-th mutant, from the i-th, to share the work")
+    parser.add_argument("--only", help="only mutants of files whose path contains this")
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each circle of tests")
+    parser.add_argument("--output", type=Path, default=Path("mutants.csv"))
+    options = parser.parse_args()
+    files = sorted(file for room in ROOMS for file in (ROOT / "src" / "plurank" / room).glob("*.py"))
+    files = [file for file in files if (options.only or "") in str(file)]
+    everything = [(file, number) for file in files for number in range(count_places(file))]
+    drawn = random.Random(options.seed).sample(everything, min(options.n, len(everything)))
+    part, n_parts = map(int, options.part.split("/"))
+    print(f"{len(drawn)} of {len(everything)} mutants, part {options.part}", flush=True)
+    load_libraries()
+    with tempfile.TemporaryDirectory() as folder, options.output.open("w", newline="", encoding="utf-8") as file:
+        source = copy_sources(Path(folder))
+        check_tests_pass(source, options.timeout)
+        table = csv.writer(file)
+        table.writerow(["file", "line", "before", "after", "outcome", "tests", "seconds"])
+        outcomes: Counter[str] = Counter()
+        for place in drawn[part::n_parts]:
+            row = try_mutant(make_mutant(*place), source, options.timeout)
+            outcomes[row[4]] += 1
+            table.writerow(row)
+            file.flush()
+            print(*row, sep=" | ", flush=True)
+    print(dict(outcomes))
+
+
+def check_tests_pass(source: Path, timeout: float) -> None:
+    """Stop where tests fail, or take too long, without any change: every mutant would seem to be noticed."""
+    for room in ROOMS:
+        outcome = run(source, [f"tests/{room}"], timeout)
+        if outcome != "survived":
+            sys.exit(f"tests/{room} on the sources as they are: {outcome}. Make them pass first, or raise --timeout.")
+
+
+def try_mutant(mutant: Mutant, source: Path, timeout: float) -> list[object]:
+    """Put a mutant into the copy, run circle after circle until one notices, and put the right source back."""
+    place = source / mutant.file.relative_to(ROOT / "src")
+    right = place.read_bytes()
+    begin = time.monotonic()
+    place.write_text(mutant.source, encoding="utf-8")
+    try:
+        for tests in circles(mutant):
+            outcome = run(source, tests, timeout)
+            if outcome != "survived":
+                break
+    finally:
+        place.write_bytes(right)
+    seen_by = "" if outcome == "survived" else tests[0] if len(tests) == 1 else str(Path(tests[0]).parent)
+    name = mutant.file.relative_to(ROOT / "src" / "plurank")
+    return [name, mutant.line, mutant.before, mutant.after, outcome, seen_by, f"{time.monotonic() - begin:.0f}"]
+
+
+if __name__ == "__main__":
+    main()
