@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 
-.PHONY: help demo test browser check format coverage mutants docs pictures benchmarks peers clean
+.PHONY: help demo test browser check format coverage mutants release docs pictures benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
@@ -11,6 +11,7 @@ help:
 	@echo "make format      sort imports and lay out the code"
 	@echo "make coverage    which lines and branches the tests reach (about a quarter of an hour)"
 	@echo "make mutants     whether the tests notice when the code is changed (about an hour)"
+	@echo "make release     build source archive and wheel, and try both in clean environments"
 	@echo "make docs        build the documentation into site/, with warnings as errors"
 	@echo "make pictures    draw the pictures of the README and the documentation again"
 	@echo "make benchmarks  measure what needs no data again (about half an hour)"
@@ -51,6 +52,12 @@ coverage: .venv/tested-wheel browser
 
 mutants: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.mutants
+
+release: .venv/dev
+	rm -rf build dist
+	$(BIN)/python -m build >/dev/null
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python .ci/check_release.py dist
 
 docs: .venv/tested-wheel
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -56,3 +56,11 @@ def test_every_step_file_says_where_it_comes_from():
     for path in steps:
         opening = path.read_text().split('"""')[1]
         assert "Paper:" in opening or "Ours" in opening, path.name
+
+
+def test_the_citation_names_the_version_of_the_package():
+    versions = [
+        re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)[1]
+        for file, pattern in [("pyproject.toml", r'^version = "(.*)"$'), ("CITATION.cff", r"^version: (.*)$")]
+    ]
+    assert versions[0] == versions[1]
