@@ -31,6 +31,7 @@ def test_serve_says_where_it_listens_and_how_to_stop(run, model, served):
     assert found == f"Serving {model} at http://127.0.0.1:{options['port']}/. Ctrl-C stops it.\n"
     assert settings.feedback == f"{model}.feedback.db"
     assert settings.token is None
+    assert settings.is_local
     assert options["workers"] == 1
 
 
@@ -43,12 +44,15 @@ def test_options_become_settings(run, model, served, tmp_path, monkeypatch):
     first, second = (settings for (_, settings), _ in served)
     assert (first.feedback, first.token, first.rate, first.allow_origin) == (None, "secret", 5.0, "https://a.example")
     assert served[0][1]["workers"] == 3
+    assert (first.is_local, second.is_local) == (False, False)
     assert (second.feedback, second.token) == (str(tmp_path / "votes.db"), "other")
 
 
 def test_a_host_that_others_reach_without_a_token_is_warned_about(run, model, served, monkeypatch):
     assert "Warning: anybody who reaches 0.0.0.0" in run("serve", model, "--host", "0.0.0.0", "--port", 0).stderr
+    assert not served[-1][0][1].is_local
     assert "Warning" not in run("serve", model, "--host", "localhost", "--port", 0).stderr
+    assert served[-1][0][1].is_local
     monkeypatch.setenv("PLURANK_TOKEN", "secret")
     assert "Warning" not in run("serve", model, "--host", "0.0.0.0", "--port", 0).stderr
 

@@ -126,3 +126,36 @@ def test_every_answer_carries_what_keeps_browsers_safe(open_client, model):
         assert "unsafe-eval" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+LOCAL = ["127.0.0.1", "127.0.0.1:8000", "localhost", "LOCALHOST:1", "a.localhost:80", "[::1]", "[::1]:8000", "10.0.0.7"]
+FOREIGN = [
+    "evil.example",
+    "evil.example:8000",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "evil.example:",
+    "é",
+]
+
+
+@pytest.mark.parametrize("host", LOCAL)
+def test_a_service_for_this_machine_is_found_by_address_and_as_localhost(host, open_client, model):
+    client = open_client(model, is_local=True)
+    assert client.get("/health", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", FOREIGN)
+def test_a_service_for_this_machine_is_not_found_by_names_that_others_made_lead_to_it(
+    host, open_client, model, refused
+):
+    client = open_client(model, is_local=True)
+    for answer in (
+        client.get("/rankings", headers={"host": host.encode("latin-1")}),
+        client.post("/predict", json=ASK, headers={"host": host.encode("latin-1")}),
+    ):
+        assert "with a token" in refused(answer, 403)
+
+
+def test_a_service_for_others_or_with_a_token_has_any_name(open_client, model):
+    assert open_client(model).get("/health", headers={"host": "votes.example"}).status_code == 200

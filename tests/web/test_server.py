@@ -1,13 +1,18 @@
 """The service as processes: several workers, killed at any moment, lose nothing they acknowledged."""
 
+import asyncio
 import signal
+import socket
 import sys
 import threading
+from contextlib import suppress
 from http.client import HTTPException
 
 import pytest
+import uvicorn
 
 import plurank
+from plurank.web import protocol
 from plurank.web.feedback import FeedbackStore, GivenAnswer
 from plurank.web.learning import learn, prepare_lesson
 from tests.web.servers import get, kill_all, post, postgres, started
@@ -95,3 +100,49 @@ def test_a_postgres_that_hangs_up_is_called_again(model, open_client, postgres_u
         other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
     assert client.post("/feedback", json={"id": "after", **kept}).status_code == 201
     assert client.post("/feedback", json={"id": "before", **kept}).status_code == 200
+
+
+def talk(address, data, seconds=20):
+    """Send bytes and give what comes back until the server hangs up."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=seconds) as connection:
+        came = b""
+        with suppress(ConnectionError):  # it hangs up while we still send
+            for begin in range(0, len(data), 2**16):
+                connection.sendall(data[begin : begin + 2**16])
+            while piece := connection.recv(2**16):
+                came += piece
+        return came
+
+
+def test_a_head_without_end_is_not_read_to_its_end(model_file):
+    with started(model_file, "--no-feedback") as (_, address):
+        for endless in (b"X: " + b"a" * 10**7, b"".join(b"X%d: a\r\n" % n for n in range(10**6))):
+            begin = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
+            assert b"200 OK" not in talk(address, begin + endless + b"\r\n\r\n")
+        long = begin + b"X: " + b"a" * 50_000 + b"\r\nConnection: close\r\n\r\n"
+        assert b"200 OK" in talk(address, long + long)
+        assert get(f"{address}/health")["status"] == "ok"
+
+
+def test_a_head_that_does_not_arrive_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.05)
+    answer = asyncio.run(send_half_a_head())
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.endswith(b"must arrive within 0 seconds.")
+
+
+async def send_half_a_head():
+    """Give what a server says to a client that begins a request and waits."""
+    config = uvicorn.Config(asyncio.sleep, lifespan="off", log_config=None, interface="asgi3")  # it is never asked
+    config.load()
+    state, loop = uvicorn.server.ServerState(), asyncio.get_running_loop()
+    server = await loop.create_server(lambda: protocol.CarefulProtocol(config, state, {}), "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    writer.write(b"GET / HTTP/1.1\r\nHost:")
+    answer = await asyncio.wait_for(reader.read(), 30)
+    writer.close()
+    await writer.wait_closed()
+    server.close()
+    await server.wait_closed()
+    return answer

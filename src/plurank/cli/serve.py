@@ -63,8 +63,13 @@ def serve(
         from plurank.web.settings import Settings
     except ImportError as error:
         raise ParameterError(f"`plurank serve` needs {error.name}: pip install 'plurank[web]'.") from None
-    settings = Settings(_choose_feedback(model, feedback, no_feedback), _read_token(token_file), allow_origin, rate)
-    if not server.is_loopback(host) and settings.token is None:
+    database, token, is_local = (
+        _choose_feedback(model, feedback, no_feedback),
+        _read_token(token_file),
+        server.is_loopback(host),
+    )
+    settings = Settings(database, token, allow_origin, rate, is_local=is_local and token is None)
+    if not is_local and token is None:
         warn(f"anybody who reaches {host} can use this service. Let clients show a token, with --token-file.")
     port = server.free_port(host, port)
     server.check(model, settings)

@@ -1,7 +1,9 @@
 """The door of the service: who may come in, with how much, and what every answer carries."""
 
 import hmac
+import ipaddress
 import math
+import re
 from collections.abc import Collection
 
 from starlette.responses import Response
@@ -58,6 +60,8 @@ class Door:
 
     async def _let_in(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
         """Refuse, or give what the application receives."""
+        if self.settings.is_local:
+            _check_host(headers)
         if scope["path"] != "/health":
             self._check_rate(scope)
         if scope["path"] not in self.open_paths:
@@ -105,3 +109,22 @@ class Door:
             return Response(None, 204, PERMISSIONS)
         sentence = "pages of other sites may not call this service. Start it with --allow-origin for this one."
         return Refusal(403, sentence).answer()
+
+
+def _check_host(headers: dict[bytes, bytes]) -> None:
+    """Refuse a name that somebody else made lead to this machine, so that pages of theirs could ask us anything."""
+    host = headers.get(b"host", b"").decode("latin-1").lower()
+    name = host.rpartition(":")[0] if re.search(r":\d*$", host) and not host.endswith("]") else host
+    if name and name != "localhost" and not name.endswith(".localhost") and not _is_address(name):
+        raise Refusal(
+            403,
+            f"expected this machine's address or localhost as the host, got {name[:60]!r}. For other names start the "
+            "service with a token, or let the proxy before it send the host localhost.",
+        )
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(name.removeprefix("[").removesuffix("]")))
+    except ValueError:
+        return False

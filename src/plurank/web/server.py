@@ -18,6 +18,7 @@ def serve(model: str | os.PathLike[str], settings: Settings, *, host: str, port:
     """Serve a model until Ctrl-C, from one process or several."""
     logging.basicConfig(format="%(message)s")
     options = {"host": host, "port": port, "log_level": "warning", "access_log": False, "server_header": False}
+    options["http"] = "plurank.web.protocol:CarefulProtocol"
     if workers == 1:
         uvicorn.run(create_app(model, settings), **options)  # type: ignore[arg-type]
         return

@@ -15,7 +15,8 @@ class Settings:
 
     ``feedback``: a SQLite file or the URL of a database, None to keep no answers; ``token``: what clients must show,
     None for nothing; ``allow_origin``: the one other web site whose pages may call, ``*`` for all; ``rate``: requests a
-    minute from one address, in each worker, 0 for any number; ``max_body``: bytes of a request.
+    minute from one address, in each worker, 0 for any number; ``max_body``: bytes of a request; ``is_local``: only for
+    this machine, so that requests must be for it by address or as localhost.
     """
 
     feedback: str | None = None
@@ -23,6 +24,7 @@ class Settings:
     allow_origin: str | None = None
     rate: float = 6000.0
     max_body: int = 1_000_000
+    is_local: bool = False
 
     def __post_init__(self) -> None:
         if self.token is not None and not (self.token and self.token.isascii() and self.token.isprintable()):
