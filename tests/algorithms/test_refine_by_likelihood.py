@@ -9,8 +9,9 @@ from scipy.optimize import minimize
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.refine_by_likelihood import refine_orders, refine_scores
-from plurank.components.bradley_terry import BradleyTerry, ScorePrior
+from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.mallows import Mallows
+from plurank.components.score_prior import ScorePrior
 from plurank.components.strict import Strict
 from tests.oracles.log_posterior import log_posterior
 from tests.oracles.small_data import draw_comparisons

@@ -5,7 +5,8 @@ import pytest
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 
-from plurank.components.bradley_terry import BradleyTerry, ScorePrior
+from plurank.components.bradley_terry import BradleyTerry
+from plurank.components.score_prior import ScorePrior
 
 
 def dense_log_density(prior, scores):

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
-from plurank.components.bradley_terry import BradleyTerry, ScorePrior, ScoreSums
+from plurank.components.bradley_terry import BradleyTerry, ScoreSums
 from plurank.components.ordered import OrderedComponent
+from plurank.components.score_prior import ScorePrior
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_counts import PairCounts
 

@@ -15,8 +15,9 @@ from plurank.algorithms.find_user_vertices import find_user_vertices
 from plurank.algorithms.recover_rankings import recover_rankings
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
 from plurank.choices import Mixing
-from plurank.components.bradley_terry import BradleyTerry, ScorePrior
+from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import places_of
+from plurank.components.score_prior import ScorePrior
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError, NotIdentifiableError
 from plurank.inference.priors import Priors, mean_of

@@ -12,7 +12,7 @@ from plurank.algorithms.detect_whitened import detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING
 from plurank.choices import Detection
-from plurank.components.strict import win_probabilities
+from plurank.components.strict import FIRST_FLIP, win_probabilities
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
@@ -21,7 +21,7 @@ from plurank.inference.prior import fit_prior
 from plurank.inference.user_weights import flip_behind
 from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.models.strict_rankings import FIRST_FLIP, FLIP_SAMPLE, N_WEIGHING_ROUNDS
+from plurank.models.strict_rankings import FLIP_SAMPLE, N_WEIGHING_ROUNDS
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
@@ -150,7 +150,7 @@ class PairTopics(RankingModel):
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         c = comparisons
-        prior = self.concentration_ * self.mean_weights_
+        prior = self._prior()
         return weigh_topics(c, self._rows_of(c.winners, c.losers), self._table(), prior)
 
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:

@@ -46,11 +46,7 @@ SEPARATION = {
         "distance between whole rows of E was used instead of single entries."
     ),
 }
-COMPONENTS = {
-    "bradley-terry": "a score for every item, and the higher one is likely to win (bradley-terry)",
-    "mallows": "an order; items far apart in it are seldom mixed up (mallows)",
-    "strict": "an order, which comparisons follow but for a share of flips (strict)",
-}
+SCORES = "a score for every item, and the higher one is likely to win (bradley-terry)"
 MIXINGS = {
     "probability": "each comparison is made by one of a person's rankings (probability)",
     "utility": "each person blends the rankings' scores into one taste (utility)",
@@ -210,20 +206,27 @@ def _topic_facts(described: dict[str, Any]) -> Facts:
 def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
     from plurank.models.standings import LEVEL
 
-    flips = {"flip_probability": float(model.flip_probability_)} if model.component == "strict" else {}
     return {
         "spread": float(model.spread_),
         "rated": bool(model.rated_),
         "worth": float(model.worth_),
-        **flips,
+        **{name: float(value) for name, value in _own_number(model, ()).items()},
         "interval_level": LEVEL,
     }
 
 
 def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
     board = model.leaderboard(k + 1)
-    dispersion = {"dispersion": float(model.dispersion_[k])} if model.component == "mallows" else {}
-    return {**board.select("score", "lower", "upper").to_dict(as_series=False), **dispersion}
+    own = {name: float(value[k]) for name, value in _own_number(model, ("K",)).items()}
+    return {**board.select("score", "lower", "upper").to_dict(as_series=False), **own}
+
+
+def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]:
+    """Give what orders have besides their places, if it has this shape: one number for all, or one for each ranking."""
+    from plurank.models.orders import ORDERS
+
+    kind = ORDERS.get(model.component)
+    return {kind.attribute[:-1]: getattr(model, kind.attribute)} if kind and kind.field.shape == shape else {}
 
 
 def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
@@ -231,8 +234,11 @@ def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
 
 
 def _mixed_facts(described: dict[str, Any]) -> Facts:
+    from plurank.models.orders import ORDERS
+
     settings = described["settings"]
-    rows = [("a ranking is", COMPONENTS[settings["component"]]), ("mixing", MIXINGS[settings["mixing"]])]
+    kind = ORDERS.get(settings["component"])
+    rows = [("a ranking is", SCORES if kind is None else kind.about), ("mixing", MIXINGS[settings["mixing"]])]
     if "flip_probability" in described:
         rows += _flips(described)
     if described["rated"]:

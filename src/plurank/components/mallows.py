@@ -17,6 +17,7 @@ from plurank.statistics.pair_counts import PairCounts
 
 Floats = NDArray[np.float64]
 LEAST_CHANCE = 1e-9  # that anything at all can happen
+FIRST_DISPERSION = 0.9
 DISPERSIONS = (1e-6, 1.0 - 1e-6)
 
 
@@ -25,6 +26,11 @@ class Mallows(OrderedComponent):
     """K orders with a dispersion each, (K,)."""
 
     dispersion: Floats
+
+    @classmethod
+    def begin(cls, rankings: NDArray[np.int64]) -> Self:
+        """Take orders for rather loose at first."""
+        return cls(rankings, np.full(len(rankings), FIRST_DISPERSION))
 
     def laws(self) -> Floats:
         """P(win) by lead in places, (K, 2 Q - 1)."""

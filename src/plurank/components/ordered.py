@@ -1,6 +1,7 @@
 """Components that are orders: the probability to win depends on how many places apart two items stand.
 
-Ours. A component of this kind says what its law is (``laws``) and fits its own numbers to expected wins (``improved``).
+Ours. A component of this kind says what its law is (``laws``), where its own numbers begin (``begin``), and how they
+fit expected wins (``improved``).
 """
 
 from abc import ABC, abstractmethod
@@ -45,6 +46,11 @@ class OrderedComponent(ABC):
     """K orders of the items, (K, Q), best first."""
 
     rankings: NDArray[np.int64]
+
+    @classmethod
+    @abstractmethod
+    def begin(cls, rankings: NDArray[np.int64]) -> Self:
+        """Give orders to start from."""
 
     @abstractmethod
     def laws(self) -> Floats:

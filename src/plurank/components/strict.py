@@ -15,6 +15,7 @@ from plurank.statistics.pair_counts import PairCounts
 
 Floats = NDArray[np.float64]
 Rankings = NDArray[np.int64]
+FIRST_FLIP = 0.05
 
 
 def ranking_matrix(rankings: Rankings, lower: NDArray[np.int32], higher: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -37,6 +38,11 @@ class Strict(OrderedComponent):
     """K strict rankings, and one probability that a choice goes against them."""
 
     flip: float
+
+    @classmethod
+    def begin(cls, rankings: Rankings) -> Self:
+        """Take few choices for flipped at first."""
+        return cls(rankings, FIRST_FLIP)
 
     def laws(self) -> Floats:
         """P(win) by lead in places, (K, 2 Q - 1)."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.components.bradley_terry import ScorePrior
+from plurank.components.score_prior import ScorePrior
 
 Floats = NDArray[np.float64]
 LEAST_MEAN = 1e-3  # times 1 / K, so that a ranking nobody follows can still be followed
@@ -29,12 +29,17 @@ class Priors:
     @property
     def counts(self) -> Floats:
         """The Dirichlet's counts, (1, K)."""
-        return (self.concentration * self.mean)[None]
+        return count_weights(self.mean, self.concentration)[None]
 
     @property
     def scores(self) -> ScorePrior:
         """The prior of the scores: what rankings share is free to spread by at least one unit of log odds."""
         return ScorePrior(self.spread, max(self.spread, 1.0))
+
+
+def count_weights(mean: Floats, concentration: float) -> Floats:
+    """Give the counts of the Dirichlet of user weights, (K,): the one place that says how it depends on these."""
+    return concentration * mean
 
 
 def mean_of(weights: Floats) -> Floats:

@@ -27,6 +27,7 @@ from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.held_out import mean_log_likelihood
 from plurank.inference.intervals import user_place_bounds
 from plurank.inference.laws import Law, Tokens
+from plurank.inference.priors import count_weights
 from plurank.models.fields import COMMON, Fields
 from plurank.rng import RandomState, as_generator
 from plurank.wording import count
@@ -77,6 +78,10 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     users_: Labels
     data_: Summary | None
     feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
+
+    def _prior(self) -> Floats:
+        """The counts of the Dirichlet of user weights, (K,)."""
+        return count_weights(self.mean_weights_, self.concentration_)
 
     @abstractmethod
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
@@ -218,7 +223,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
     def _laws(self) -> Sequence[Law]:
         """Give how new users decide, for every fit that the model averages over."""
-        return [Tokens(self.concentration_ * self.mean_weights_, self._token_likelihoods)]
+        return [Tokens(self._prior(), self._token_likelihoods)]
 
     def accuracy(self, X: Any) -> float:
         """Share of test comparisons predicted right."""

@@ -13,11 +13,10 @@ from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
 from plurank.algorithms.start_rankings import Start, start_rankings
 from plurank.components.bradley_terry import BradleyTerry
-from plurank.components.mallows import Mallows
 from plurank.components.ordered import OrderedComponent, places_of
-from plurank.components.strict import Strict
 from plurank.evaluation.alignment import align
 from plurank.inference.priors import Priors
+from plurank.models.orders import ORDERS
 from plurank.progress import Progress
 from plurank.rng import as_generator, spawn
 from plurank.statistics.pair_counts import PairCounts
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
-FIRST_FLIP, FIRST_DISPERSION = 0.05, 0.9
 
 
 def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_progress: Progress) -> None:
@@ -90,7 +88,7 @@ def _fit_scores(
 def _keep_scores(model: "MixedRanking", crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
     _keep(model, crowd, fitted, priors)
     model.scores_ = fitted.component.scores
-    known = crowd.finish(fitted.component, model.prior_counts(), WEIGHING_ROUNDS)
+    known = crowd.finish(fitted.component, model._prior()[None], WEIGHING_ROUNDS)
     _keep_weights(model, known.means, known.evidence)
     model.score_errors_, model.score_correlations_ = priors.scores.errors(known.information)
 
@@ -99,23 +97,15 @@ def _refine_orders(
     model: "MixedRanking", crowd: InMemory, fitted: Refinement[BradleyTerry], priors: Priors, on_progress: Progress
 ) -> Refinement[OrderedComponent]:
     """Turn scores into orders and refine these."""
-    rankings = fitted.component.rankings
-    orders: OrderedComponent = (
-        Strict(rankings, FIRST_FLIP)
-        if model.component == "strict"
-        else Mallows(rankings, np.full(len(rankings), FIRST_DISPERSION))
-    )
+    orders = ORDERS[model.component].component.begin(fitted.component.rankings)
     return refine_orders(crowd, orders, priors.counts, max_iter=model.max_iter, tol=model.tol, on_progress=on_progress)
 
 
 def _keep_orders(model: "MixedRanking", crowd: InMemory, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
     _keep(model, crowd, fitted, priors)
     component = fitted.component
-    if isinstance(component, Strict):
-        model.flip_probability_ = component.flip
-    elif isinstance(component, Mallows):
-        model.dispersion_ = component.dispersion
-    seen = component.weigh(crowd.comparisons, crowd.weights, model.prior_counts(), WEIGHING_ROUNDS)
+    ORDERS[model.component].keep(model, component)
+    seen = component.weigh(crowd.comparisons, crowd.weights, model._prior()[None], WEIGHING_ROUNDS)
     _keep_weights(model, seen.means, seen.evidence)
     model.scores_ = -places_of(model.rankings_).astype(np.float64)
     model.score_errors_ = component.place_errors(PairCounts.of(crowd.comparisons), seen.weights, seen.evidence)

@@ -13,9 +13,7 @@ from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.start_rankings import Start
 from plurank.choices import ComponentName, EngineName, Mixing
 from plurank.components.bradley_terry import BradleyTerry
-from plurank.components.mallows import Mallows
 from plurank.components.ordered import OrderedComponent
-from plurank.components.strict import Strict
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
@@ -23,11 +21,12 @@ from plurank.data.summary import add_update, summarise
 from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.laws import Law, law_of
-from plurank.inference.priors import mean_of
+from plurank.inference.priors import count_weights, mean_of
 from plurank.models.base import Codes, Floats, Followers, as_comparisons, as_source
 from plurank.models.crowds import open_crowd, open_engine
 from plurank.models.fields import COMMON, Field, Fields, JsonField
 from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
+from plurank.models.orders import ORDERS
 from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores
 from plurank.progress import Progress, silent
@@ -46,11 +45,6 @@ OWN_FIELDS: Fields = {
     "quality_": JsonField(check_quality),
     "member_scores_": Field("f", ("members", "Q", "K")),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
-}
-COMPONENT_FIELDS: dict[str, dict[str, Field]] = {
-    "bradley-terry": {},
-    "mallows": {"dispersion_": Field("f", ("K",), "between 0 and 1")},
-    "strict": {"flip_probability_": Field("f", (), "at most a half")},
 }
 
 
@@ -114,7 +108,8 @@ class MixedRanking(ScoredRankings):
     @property
     def fields(self) -> Fields:
         """What a fitted model consists of."""
-        return {**COMMON, **OWN_FIELDS, **COMPONENT_FIELDS[self.component]}
+        kind = ORDERS.get(self.component)
+        return {**COMMON, **OWN_FIELDS, **({} if kind is None else {kind.attribute: kind.field})}
 
     def fit(
         self,
@@ -224,20 +219,13 @@ class MixedRanking(ScoredRankings):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _component(self) -> BradleyTerry | OrderedComponent:
-        if self.component == "mallows":
-            return Mallows(self.rankings_, self.dispersion_)
-        if self.component == "strict":
-            return Strict(self.rankings_, self.flip_probability_)
-        return BradleyTerry(self.scores_, self.mixing)
-
-    def prior_counts(self) -> Floats:
-        """The counts of the Dirichlet of user weights, (1, K)."""
-        return (self.concentration_ * self.mean_weights_)[None]
+        kind = ORDERS.get(self.component)
+        return BradleyTerry(self.scores_, self.mixing) if kind is None else kind.read(self)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         comparisons = self._weigh(comparisons)
         start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        weights = self._component().weigh(comparisons, start, self.prior_counts(), WEIGHING_ROUNDS).means
+        weights = self._component().weigh(comparisons, start, self._prior()[None], WEIGHING_ROUNDS).means
         return weights / weights.sum(axis=1, keepdims=True)
 
     def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
@@ -248,7 +236,7 @@ class MixedRanking(ScoredRankings):
             if comparisons is not None:
                 weighed = self._weigh(comparisons)
                 start = np.tile(mean, (comparisons.n_users, 1))
-                seen = component.weigh(weighed, start, self.concentration_ * mean[None], WEIGHING_ROUNDS)
+                seen = component.weigh(weighed, start, count_weights(mean, self.concentration_)[None], WEIGHING_ROUNDS)
                 weights, evidence = seen.means, seen.evidence
             found.append(Followers(np.vstack([weights, mean]), np.append(evidence, self.concentration_)))
         return found
@@ -265,7 +253,7 @@ class MixedRanking(ScoredRankings):
             yield BradleyTerry(scores, self.mixing), weights, mean_of(weights)
 
     def _laws(self) -> list[Law]:
-        return [law_of(component, self.concentration_ * mean) for component, _, mean in self._members()]
+        return [law_of(component, count_weights(mean, self.concentration_)) for component, _, mean in self._members()]
 
     def probabilities(self, followers: list[Followers], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for users given by their rows among the followers."""

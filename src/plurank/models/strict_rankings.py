@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from plurank.components.strict import Strict
+from plurank.components.strict import FIRST_FLIP, Strict
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
 from plurank.data.store import Store
@@ -15,7 +15,6 @@ from plurank.models.base import Codes, Floats, RankingModel
 from plurank.models.crowds import map_users
 from plurank.progress import Progress
 
-FIRST_FLIP = 0.05
 N_WEIGHING_ROUNDS = 2
 FLIP_SAMPLE = 500_000  # comparisons
 STAGE = "weighing rankings for every user"
@@ -28,10 +27,6 @@ class StrictRankings(RankingModel):
 
     def _component(self) -> Strict:
         return Strict(self.rankings_, self.flip_probability_)
-
-    def _prior(self) -> Floats:
-        """The counts of the Dirichlet of user weights, (K,)."""
-        return self.concentration_ * self.mean_weights_
 
     def _weigh_users(
         self,

@@ -34,12 +34,11 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     counts = np.vstack(
         [
             np.maximum(model.user_evidence_, model.concentration_)[:, None] * model.user_weights_,
-            np.tile(model.concentration_ * model.mean_weights_, (n_new_users, 1)),
+            np.tile(model._prior(), (n_new_users, 1)),
         ]
     )[user_codes]
     vague = Priors(model.mean_weights_, model.concentration_, model.spread_).scores
-    precision = 1.0 / model.score_errors_**2 - 1.0 / (vague.own**2 + vague.shared**2)  # beyond what the prior says
-    precision = np.pad(np.maximum(precision, 0.0), ((0, n_new_items), (0, 0)))
+    precision = np.pad(vague.precision_beyond(model.score_errors_), ((0, n_new_items), (0, 0)))
 
     def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], Known, Floats]:
         known = np.pad(scores, ((0, n_new_items), (0, 0)))
@@ -56,20 +55,25 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
 
     members = [refine(*member) for member in zip(model.member_scores_, model.member_weights_, strict=True)]
     fitted, seen, weights = refine(model.scores_, model.user_weights_)
-    scores = fitted.component.scores
-    model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
-    model.log_posterior_ = np.array(fitted.history)
     model.items_, model.users_ = items, users
-    model.scores_, model.user_weights_ = scores, weights
-    model.score_errors_, model.score_correlations_ = replace(vague, known=(scores, precision)).errors(seen.information)
+    _keep(model, fitted, weights)
+    known = replace(vague, known=(model.scores_, precision))
+    model.score_errors_, model.score_correlations_ = known.errors(seen.information)
     model.user_evidence_ = np.pad(model.user_evidence_, (0, n_new_users))
     model.user_evidence_[user_codes] = seen.evidence
-    model.rankings_, model.mean_weights_ = BradleyTerry(scores).rankings, mean_of(weights)
-    n_rankings = scores.shape[1]
-    model.member_scores_ = np.array([member.component.scores for member, _, _ in members]).reshape(
-        -1, len(items), n_rankings
-    )
-    model.member_weights_ = np.array([own for _, _, own in members]).reshape(-1, len(users), n_rankings)
+    _keep_members(model, [(member.component.scores, own) for member, _, own in members])
+
+
+def _keep(model: "MixedRanking", fitted: Refinement[BradleyTerry], weights: Floats) -> None:
+    model.scores_, model.rankings_ = fitted.component.scores, fitted.component.rankings
+    model.user_weights_, model.mean_weights_ = weights, mean_of(weights)
+    model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
+    model.log_posterior_ = np.array(fitted.history)
+
+
+def _keep_members(model: "MixedRanking", members: list[tuple[Floats, Floats]]) -> None:
+    model.member_scores_ = np.array([scores for scores, _ in members]).reshape(len(members), *model.scores_.shape)
+    model.member_weights_ = np.array([own for _, own in members]).reshape(len(members), *model.user_weights_.shape)
 
 
 def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, NDArray[np.int32]]:
