@@ -16,11 +16,12 @@ from plurank.baselines.strengths import WinTable, improve
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
 from plurank.inference.laws import Law, Seeds
 from plurank.inference.weight_draws import Draws
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.base import Codes, Floats, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, spawn

@@ -23,11 +23,12 @@ from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.prior import fit_prior
-from plurank.models.base import Codes, Floats, as_comparisons
+from plurank.models.base import Codes, Floats
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent

@@ -16,10 +16,11 @@ from plurank.components.strict import FIRST_FLIP, win_probabilities
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
+from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.inference.prior import fit_prior
 from plurank.inference.user_weights import flip_behind
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons
+from plurank.models.base import Codes, Floats, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import FLIP_SAMPLE, N_WEIGHING_ROUNDS
 from plurank.progress import Progress, silent

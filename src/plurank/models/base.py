@@ -2,8 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,13 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from plurank.data.blocks import cut_users, number_groups
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.rows import refuse_missing
-from plurank.data.store import Store
+from plurank.data.sources import as_comparisons, pieces_of
 from plurank.data.summary import Summary
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
@@ -29,6 +27,7 @@ from plurank.inference.intervals import user_place_bounds
 from plurank.inference.laws import Law, Tokens
 from plurank.inference.priors import count_weights
 from plurank.models.fields import COMMON, Fields
+from plurank.models.followers import Followers, last_if_unknown
 from plurank.rng import RandomState, as_generator
 from plurank.wording import count
 
@@ -42,20 +41,6 @@ LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all els
 BLOCK = 2**18  # comparisons that are held at once
 Unknown = Literal["error", "ignore"]
 ScoreMethod = Literal["predictive", "left-to-right"]
-
-
-@dataclass(frozen=True)
-class Followers:
-    """How much people follow each ranking of a fit: weights (m + 1, K) and the evidence behind them (m + 1,), in the
-    last row those of somebody unknown."""
-
-    weights: Floats
-    evidence: Floats
-
-    def join(self, others: "Followers") -> "Followers":
-        """Put others after these."""
-        weights, evidence = np.vstack([self.weights[:-1], others.weights]), [self.evidence[:-1], others.evidence]
-        return Followers(weights, np.concatenate(evidence))
 
 
 class RankingModel(BaseEstimator):  # type: ignore[misc]
@@ -150,13 +135,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         keep = is_known[comparisons.winners] & is_known[comparisons.losers]
         if keep.all():
             return comparisons
-        n_items = len(
-            np.unique(
-                np.concatenate([comparisons.winners, comparisons.losers])[
-                    ~is_known[np.concatenate([comparisons.winners, comparisons.losers])]
-                ]
-            )
-        )
+        compared = np.unique([comparisons.winners, comparisons.losers])
+        n_items = int((~is_known[compared]).sum())
         skipped = f"skipped {int((~keep).sum()):,} of {count(len(keep), 'comparison')}"
         warnings.warn(f"{skipped}: the model does not know {count(n_items, 'item')}.", SkippedWarning, stacklevel=3)
         return comparisons.select(keep)
@@ -368,29 +348,3 @@ def refuse_unknown(items: list[Any]) -> None:
         raise DataError(
             f"the model does not know {len(items):,} of the items compared ({shown}). Drop their rows or fit again."
         )
-
-
-def last_if_unknown(users: Codes, n_users: int) -> Codes:
-    """Give the rows of users, -1 for unknown ones, among followers."""
-    return np.where(users < 0, n_users, users).astype(np.int32)
-
-
-def as_comparisons(X: Any) -> Comparisons:
-    """Take Comparisons, or a frame or a store that can become Comparisons."""
-    if isinstance(X, Store):
-        return X.to_comparisons()
-    return X if isinstance(X, Comparisons) else Comparisons.from_frame(X)
-
-
-def as_source(X: Any) -> Comparisons | Store:
-    """Take a store as it is, and anything else as Comparisons."""
-    return X if isinstance(X, Store) else as_comparisons(X)
-
-
-def pieces_of(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
-    """Give comparisons at once, and those of a store group by group of users."""
-    if not isinstance(X, Store):
-        yield as_comparisons(X)
-        return
-    for group in number_groups(X.offsets, cut_users(X.offsets, 0)):
-        yield X.block(*group.users, labelled=labelled)

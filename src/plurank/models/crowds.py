@@ -16,10 +16,10 @@ from plurank.choices import EngineName
 from plurank.data.blocks import Group, cut_users, number_groups
 from plurank.data.checks import check_choice
 from plurank.data.comparisons import Comparisons
+from plurank.data.sources import as_comparisons
 from plurank.data.store import MANIFEST, Store
 from plurank.engine.local import Engine, LocalEngine
 from plurank.exceptions import EngineError, ParameterError
-from plurank.models.base import as_comparisons
 from plurank.writing import only_one
 
 Result = TypeVar("Result")

@@ -17,15 +17,17 @@ from plurank.components.ordered import OrderedComponent
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import weigh_observations
+from plurank.data.sources import as_comparisons, as_source
 from plurank.data.summary import add_update, summarise
 from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import count_weights, mean_of
-from plurank.models.base import Codes, Floats, Followers, as_comparisons, as_source
+from plurank.models.base import Codes, Floats
 from plurank.models.crowds import open_crowd, open_engine
 from plurank.models.fields import COMMON, Field, Fields, JsonField
 from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
+from plurank.models.followers import Followers
 from plurank.models.orders import ORDERS
 from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores

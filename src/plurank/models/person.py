@@ -11,13 +11,14 @@ from plurank.data.checks import check_whole
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up, object_array
 from plurank.data.rows import refuse_missing
+from plurank.data.sources import as_comparisons
 from plurank.exceptions import DataError
 from plurank.inference.held_out import user_seeds
 from plurank.inference.intervals import N_DRAWS
 from plurank.inference.laws import Law
 from plurank.inference.questions import choose_questions
 from plurank.inference.weight_draws import Draws
-from plurank.models.base import Codes, Floats, RankingModel, as_comparisons, board, refuse_unknown
+from plurank.models.base import Codes, Floats, RankingModel, board, refuse_unknown
 
 N_POSTERIOR_DRAWS = 1000
 LEVEL = 0.9

@@ -8,10 +8,11 @@ from sklearn.base import clone
 from plurank.data.checks import is_number
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import some_users
+from plurank.data.sources import as_comparisons, as_source
 from plurank.data.splitting import split_safely
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import DataError, ParameterError
-from plurank.models.base import RankingModel, as_comparisons, as_source
+from plurank.models.base import RankingModel
 from plurank.models.files import class_named
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator

@@ -21,7 +21,8 @@ from plurank.data.rows import refuse_missing
 from plurank.exceptions import ConvergenceWarning, DataError, ParameterError
 from plurank.inference.most_likely_star import level_likelihoods
 from plurank.inference.star_law import StarLaw, fit_stars
-from plurank.models.base import Codes, Floats, Followers, RankingModel, last_if_unknown
+from plurank.models.base import Codes, Floats, RankingModel
+from plurank.models.followers import Followers, last_if_unknown
 from plurank.rng import RandomState, as_generator, draw_seed, spawn, uniforms_of
 
 Rule = Literal["calibrated", "most-likely"]

@@ -13,9 +13,9 @@ from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.sampling import some_users
+from plurank.data.sources import as_source
 from plurank.data.splitting import split_safely
 from plurank.exceptions import DataError, ParameterError
-from plurank.models.base import as_source
 from plurank.models.mixed_ranking import MixedRanking
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed, spawn

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series
+from plurank.data.sources import as_source
 from plurank.exceptions import DataError
-from plurank.models.base import RankingModel, as_source
+from plurank.models.base import RankingModel
 from plurank.models.crowds import map_users, open_engine
 from plurank.writing import write_beside
 

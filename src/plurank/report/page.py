@@ -9,11 +9,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.data.summary import Summary, summarise
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import DataError, PlurankError
-from plurank.models.base import RankingModel, as_source
+from plurank.models.base import RankingModel
 from plurank.models.quality import held_out_quality
 from plurank.progress import Progress, silent
 from plurank.report import sections

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
-from plurank.models.base import as_comparisons
+from plurank.data.sources import as_comparisons
 from plurank.report.theme import INK, ROW, WIDTH, by_name, data, finish, names_of, whole_axis
 from plurank.report.wording import people
 from plurank.wording import count

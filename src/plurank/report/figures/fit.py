@@ -6,9 +6,10 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from plurank.data.sources import pieces_of
 from plurank.evaluation.calibration import calibration_table
 from plurank.exceptions import ParameterError
-from plurank.models.base import RankingModel, pieces_of
+from plurank.models.base import RankingModel
 from plurank.report.theme import GREY, INK, WIDTH, data, finish, whole_axis
 
 

@@ -1,0 +1,28 @@
+"""How much people follow each ranking of a fit."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Followers:
+    """How much people follow each ranking of a fit: weights (m + 1, K) and the evidence behind them (m + 1,), in the
+    last row those of somebody unknown."""
+
+    weights: Floats
+    evidence: Floats
+
+    def join(self, others: "Followers") -> "Followers":
+        """Put others after these."""
+        weights, evidence = np.vstack([self.weights[:-1], others.weights]), [self.evidence[:-1], others.evidence]
+        return Followers(weights, np.concatenate(evidence))
+
+
+def last_if_unknown(users: Codes, n_users: int) -> Codes:
+    """Give the rows of users, -1 for unknown ones, among followers."""
+    return np.where(users < 0, n_users, users).astype(np.int32)
