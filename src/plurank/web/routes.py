@@ -19,7 +19,7 @@ QUICK_PAIRS = 500  # take less time than handing them to another thread is worth
 A_DAY = {"cache-control": "public, max-age=86400"}
 REASONS = {
     400: "Not JSON.", 401: "No token, or the wrong one.", 408: "Too slow.", 413: "Too large.", 415: "Not JSON.",
-    422: "Not what was expected.", 429: "Too many requests.",
+    422: "Not what was expected.", 429: "Too many requests.", 503: "Too busy.",
 }  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def _errors(*statuses: int, **more: str) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": schemas.ErrorAnswer, "description": text} for status, text in reasons.items()}
 
 
-POSTED, FETCHED = _errors(*REASONS), _errors(401, 422, 429)
+POSTED, FETCHED = _errors(*REASONS), _errors(401, 422, 429, 503)
 
 
 def add_routes(app: FastAPI, service: "Service") -> None:
