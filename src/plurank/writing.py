@@ -8,10 +8,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from plurank.exceptions import DataError
+
 try:
     import fcntl
 except ImportError:  # where there is none, nobody is kept out
     fcntl = None  # type: ignore[assignment]
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Give the whole path of a file to write; refuse one without a folder to be in, and one that is a folder itself."""
+    target = Path(path).expanduser().resolve()
+    if not target.parent.is_dir():
+        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+    if target.is_dir():
+        raise DataError(f"{target} is a folder; expected the name of a file to write.")
+    return target
 
 
 @contextmanager

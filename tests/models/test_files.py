@@ -297,8 +297,15 @@ def test_a_path_may_be_text_and_relative(model, path, monkeypatch):
     assert_same_model(plurank.load("model.plurank"), model)
 
 
+def test_a_path_may_begin_with_the_home_folder(model, path, monkeypatch):
+    monkeypatch.setenv("HOME", str(path.parent))
+    model.save("~/model.plurank")
+    assert path.is_file()
+    assert_same_model(plurank.load("~/model.plurank"), model)
+
+
 def test_a_folder_that_is_not_there_is_refused_with_a_sentence(model, tmp_path):
-    with pytest.raises(DataError, match=r"there is no such folder to save in\.$"):
+    with pytest.raises(DataError, match="there is no folder"):
         model.save(tmp_path / "nowhere" / "model.plurank")
 
 

@@ -67,12 +67,13 @@ class Portrait(NamedTuple):
 def describe_model(model: "RankingModel") -> dict[str, Any]:
     """Give what a model says about the population in plain Python values; rankings are counted from 1."""
     from plurank.evaluation.contrast import most_divided_items
+    from plurank.models.fields import plain
 
     portrait = PORTRAITS.get(type(model).__name__, PLAIN)
     divided = most_divided_items(model.rankings_, N_DIVIDED)
     return {
         "model": type(model).__name__,
-        "settings": {name: _plain(value) for name, value in model.get_params().items()},
+        "settings": {name: plain(value) for name, value in model.get_params().items()},
         "n_users": len(model.users_),
         "n_items": len(model.items_),
         "concentration": float(model.concentration_),
@@ -102,10 +103,6 @@ def _habits(model: "RankingModel") -> str:
     words = next(words for most, words in HABITS if model.concentration_ <= most)
     blends = getattr(model, "mixing", None) == "utility"
     return ALIKE_BLENDS if blends and words == HABITS[-1][1] else words
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
 
 
 def describe_user(model: "RankingModel", user: str, top: int) -> dict[str, Any]:

@@ -53,6 +53,15 @@ def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generato
     return ~(first | second), first & second
 
 
+def too_few(comparisons: Comparisons) -> DataError:
+    """Refuse comparisons of which none can be held out."""
+    n_users = count(comparisons.n_users, "user")
+    return DataError(
+        f"{count(len(comparisons), 'comparison')} of {n_users} are too few to hold some out. "
+        "Expected users with several comparisons each."
+    )
+
+
 def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:
     """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
 

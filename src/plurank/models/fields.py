@@ -77,6 +77,11 @@ class JsonField:
         self.check_value(value)
 
 
+def plain(value: Any) -> Any:
+    """Give a single value as JSON has it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 Fields = dict[str, Field | JsonField]
 COMMON: Fields = {
     "rankings_": Field("i", ("K", "Q"), "a ranking"),

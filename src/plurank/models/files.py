@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from plurank.data.encoding import Labels, as_series, missing
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
-from plurank.models.fields import JsonField
-from plurank.writing import write_beside
+from plurank.models.fields import JsonField, plain
+from plurank.writing import check_target, write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
 MOST_UNPACKED, FREE_BYTES = 100, 2**24  # times a file's size that its parts may have; a model's own have about 1
@@ -33,19 +33,14 @@ CLASSES = {
 
 def save(model: RankingModel, path: str | os.PathLike[str]) -> None:
     """Write beside the target and rename, so that the target is whole or untouched."""
-    target = Path(path).absolute()
     content = _pack(model)
-    if not target.parent.is_dir():
-        raise DataError(f"{path}: there is no such folder to save in.")
-    if target.is_dir():
-        raise DataError(f"{path} is a folder; expected the name of a file to save in.")
-    with write_beside(target) as beside:
+    with write_beside(check_target(path)) as beside:
         beside.write_bytes(content)
 
 
 def load(path: str | os.PathLike[str]) -> RankingModel:
     """Read a model that ``save`` wrote; a damaged, foreign or newer file is refused with a sentence."""
-    file = Path(path)
+    file = Path(path).expanduser()
     if not file.is_file():
         raise DataError(f"{file}: there is no such file.")
     if not zipfile.is_zipfile(file):
@@ -77,8 +72,8 @@ def _pack(model: RankingModel) -> bytes:
         "format_version": FORMAT_VERSION,
         "plurank_version": version("plurank"),
         "class": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in params.items()},
-        "fitted": {name: _plain(value) for name, value in values.items()},
+        "parameters": {name: plain(value) for name, value in params.items()},
+        "fitted": {name: plain(value) for name, value in values.items()},
         "arrays": sorted(arrays),
         "items": _pack_labels(model.items_),
         "users": _pack_labels(model.users_),
@@ -92,10 +87,6 @@ def _pack(model: RankingModel) -> bytes:
             np.save(part, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", part.getvalue())
     return buffer.getvalue()
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _pack_labels(labels: Labels) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import count_weights, mean_of
 from plurank.models.base import Codes, Floats
 from plurank.models.crowds import open_crowd, open_engine
-from plurank.models.fields import COMMON, Field, Fields, JsonField
+from plurank.models.fields import COMMON, Field, Fields, JsonField, plain
 from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
 from plurank.models.followers import Followers
 from plurank.models.orders import ORDERS
@@ -135,7 +135,7 @@ class MixedRanking(ScoredRankings):
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             raise ParameterError("checkpoint= needs a whole number or None as random_state, got a generator.")
         # what a fit that goes on must agree on; more passes are welcome
-        about = {name: _plain(value) for name, value in self.get_params().items() if name != "max_iter"}
+        about = {name: plain(value) for name, value in self.get_params().items() if name != "max_iter"}
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with (
             open_engine(X, engine, scheduler) as runner,
@@ -265,8 +265,3 @@ class MixedRanking(ScoredRankings):
 
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
-
-
-def _plain(value: Any) -> Any:
-    """Give a parameter as JSON has it."""
-    return value.item() if isinstance(value, np.generic) else value

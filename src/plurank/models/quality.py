@@ -9,14 +9,13 @@ from plurank.data.checks import is_number
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import some_users
 from plurank.data.sources import as_comparisons, as_source
-from plurank.data.splitting import split_safely
+from plurank.data.splitting import split_safely, too_few
 from plurank.evaluation.quality import Quality
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.files import class_named
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator
-from plurank.wording import count
 
 ENOUGH = 1_000_000  # comparisons to judge by
 YARDSTICK = "SingleRanking"  # lives in a room above this one
@@ -53,8 +52,5 @@ def held_out_quality(
 def _split(sample: Comparisons, share: float, rng: np.random.Generator) -> tuple[Comparisons, Comparisons]:
     kept, held_out = split_safely(sample, share, rng)
     if not kept.any() or not held_out.any():
-        raise DataError(
-            f"{count(len(sample), 'comparison')} of {count(sample.n_users, 'user')} are too few to hold some out. "
-            "Expected users with several comparisons each."
-        )
+        raise too_few(sample)
     return sample.select(kept), sample.select(held_out)

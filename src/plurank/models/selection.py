@@ -14,8 +14,8 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.sampling import some_users
 from plurank.data.sources import as_source
-from plurank.data.splitting import split_safely
-from plurank.exceptions import DataError, ParameterError
+from plurank.data.splitting import split_safely, too_few
+from plurank.exceptions import ParameterError
 from plurank.models.mixed_ranking import MixedRanking
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed, spawn
@@ -137,10 +137,7 @@ def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut | N
 
 def _check_enough(sample: Comparisons, repeats: list[HeldOut]) -> None:
     if sum(len(parts.known) for parts in repeats) < LEAST_HELD_OUT:
-        raise DataError(
-            f"{count(len(sample), 'comparison')} of {count(sample.n_users, 'user')} are too few to hold some out. "
-            "Expected users with several comparisons each."
-        )
+        raise too_few(sample)
 
 
 def _split(comparisons: Comparisons, rng: np.random.Generator) -> Any:

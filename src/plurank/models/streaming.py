@@ -13,10 +13,9 @@ from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series
 from plurank.data.sources import as_source
-from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
 from plurank.models.crowds import map_users, open_engine
-from plurank.writing import write_beside
+from plurank.writing import check_target, write_beside
 
 
 def write_weights(
@@ -33,9 +32,7 @@ def write_weights(
     or on a Dask cluster; the file is whole or absent.
     """
     check_is_fitted(model, "rankings_")
-    target = Path(path).expanduser().resolve()
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+    target = check_target(path)
     with (
         open_engine(X, engine, scheduler) as runner,
         TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder,

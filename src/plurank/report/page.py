@@ -4,7 +4,6 @@ from datetime import date
 from importlib.metadata import version
 from importlib.resources import files
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +12,7 @@ from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.data.summary import Summary, summarise
 from plurank.evaluation.quality import Quality
-from plurank.exceptions import DataError, PlurankError
+from plurank.exceptions import PlurankError
 from plurank.models.base import RankingModel
 from plurank.models.quality import held_out_quality
 from plurank.progress import Progress, silent
@@ -21,8 +20,8 @@ from plurank.report import sections
 from plurank.report.blocks import Figure, Table, figure
 from plurank.report.figures.data import draw_comparisons
 from plurank.report.figures.fit import draw_calibration
-from plurank.report.settings import settings_of, versions
-from plurank.writing import write_beside
+from plurank.report.settings import method_of, settings_of, versions
+from plurank.writing import check_target, write_beside
 
 TITLE = "What people prefer"
 NOT_MEASURED = (
@@ -47,11 +46,7 @@ def write_report(
     of them and judged on the rest; or, with ``test``, fitted to all of them and judged on the test comparisons.
     """
     check_is_fitted(model, "rankings_")
-    target = Path(path).expanduser().resolve()
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
-    if target.is_dir():
-        raise DataError(f"{target} is a folder; expected the name of a file to write.")
+    target = check_target(path)
     source = None if comparisons is None else as_source(comparisons)
     quality, why = _measure(model, source, test, random_state, on_progress)
     data = model.data_ if source is None else summarise(source)
@@ -104,7 +99,7 @@ def _render(
         figures=_draw(model, source, quality, on_progress),
         settings=settings_of(model),
         versions=versions(),
-        method=sections.method_of(model),
+        method=method_of(model),
         made=f"{date.today():%d %B %Y}",
         version=version("plurank"),
     )

@@ -12,7 +12,6 @@ from plurank.models.standings import ScoredRankings
 from plurank.report import descriptions
 from plurank.report.blocks import Table, table
 from plurank.report.figures.contested import sort_by_agreement
-from plurank.report.settings import METHODS
 from plurank.report.wording import label, listing, people, percent
 from plurank.wording import count
 
@@ -162,9 +161,3 @@ def judged(model: RankingModel, quality: Quality) -> dict[str, Any]:
         "rows": table(("", "predicted right", "log-likelihood a comparison"), rows),
         "bins": table(("predicted", "happened", "comparisons"), bins),
     }
-
-
-def method_of(model: RankingModel) -> str:
-    """Name the method."""
-    kind = type(model).__name__
-    return METHODS.get(kind, kind)

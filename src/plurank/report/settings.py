@@ -17,10 +17,15 @@ METHODS = {
 PACKAGES = ("plurank", "numpy", "scipy", "numba", "polars", "altair")
 
 
+def method_of(model: RankingModel) -> str:
+    """Name the method."""
+    kind = type(model).__name__
+    return METHODS.get(kind, kind)
+
+
 def settings_of(model: RankingModel) -> list[tuple[str, str]]:
     """List how the model was fitted."""
-    kind = type(model).__name__
-    rows = [("method", METHODS.get(kind, kind))]
+    rows = [("method", method_of(model))]
     rows += [(name, _show(value)) for name, value in model.get_params().items() if value is not None]
     rows.append(("passes", f"{model.n_iter_:,}, {'to the end' if model.converged_ else 'stopped while it improved'}"))
     return rows

@@ -8,9 +8,9 @@ from typing import Any
 
 import altair as alt
 
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import ParameterError
 from plurank.report.wording import label
-from plurank.writing import write_beside
+from plurank.writing import check_target, write_beside
 
 Row = Mapping[str, Any]
 # Okabe and Ito's palette, without the yellow that is too pale for lines
@@ -66,12 +66,10 @@ def finish(chart: Any, title: str, subtitle: str | Sequence[str] = "") -> Any:
 
 def save_figure(chart: Any, path: str | PathLike[str]) -> None:
     """Save a chart as .html (one file that needs no network), .png, .svg or .json; whole or not at all."""
-    target = Path(path).expanduser().absolute()
-    kind = target.suffix.lower()
+    kind = Path(path).suffix.lower()
     if kind not in ENDINGS:
-        raise ParameterError(f"{target.name}: expected a name ending in {', '.join(ENDINGS)}.")
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+        raise ParameterError(f"{Path(path).name}: expected a name ending in {', '.join(ENDINGS)}.")
+    target = check_target(path)
     how = {"inline": True} if kind == ".html" else {"ppi": 144} if kind == ".png" else {}
     with write_beside(target) as beside:
         chart.save(str(beside), format=kind[1:], **how)

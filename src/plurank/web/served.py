@@ -29,10 +29,8 @@ class Served:
         self.items, self.users = Vocabulary(model.items_, "item"), Vocabulary(model.users_, "user")
         self.followers = model.followers()
         self.boards = Remembered(REMEMBERED)
-        with BUSY:
-            self.predict(
-                [(None, self.items.labels[0], self.items.labels[1])]
-            )  # whatever compiles or loads, does so now
+        with BUSY:  # whatever compiles or loads, does so now
+            self.predict([(None, self.items.labels[0], self.items.labels[1])])
 
     def describe(self) -> dict[str, Any]:
         """Say what the model is."""

@@ -35,16 +35,16 @@ def draw_weights(model: RankingModel, user: Any = None) -> Any:
     layers = [bars.mark_bar(opacity=0.85, height={"band": 0.7}).encode(x=x)]
     if known:
         lines = bars.mark_rule(color=INK, strokeWidth=1.5).encode(x="lower:Q", x2="upper:Q")
-        layers += [lines, *(bars.mark_tick(color=INK, thickness=1.5, height=9).encode(x=f"{e}:Q") for e in ENDS)]
+        layers += [
+            lines,
+            *(bars.mark_tick(color=INK, thickness=1.5, height=9).encode(x=f"{e}:Q") for e in ("lower", "upper")),
+        ]
     layers.append(bars.mark_text(align="left").encode(x=alt.value(WIDTH + 8), text="text:N"))
     chart = alt.layer(*layers).properties(width=WIDTH, height=30 * len(names))
     if user is None:
         return finish(chart, "How much people follow each ranking, on average", people(len(model.users_)))
     about = "The thin line holds the share with 90 % probability." if known else ""
     return finish(chart, f"How much {label(user, 40)} follows each ranking", about)
-
-
-ENDS = ("lower", "upper")
 
 
 def draw_people(model: RankingModel) -> Any:
