@@ -51,7 +51,7 @@ def fit(
     ] = "mixed",
     component: Annotated[
         ComponentName | None,
-        typer.Option(help="What a ranking is: scores, or one of two kinds of orders.", show_default="bradley-terry"),
+        typer.Option(help="What a ranking is: scores, or an order of some kind.", show_default="bradley-terry"),
     ] = None,
     mixing: Annotated[
         Mixing | None,
