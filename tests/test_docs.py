@@ -41,6 +41,13 @@ def test_a_bad_input_of_the_contributors_guide_has_its_test(shown_by):
     assert re.search(rf"^ *def {name}\b", (ROOT / file).read_text(), re.MULTILINE)
 
 
+def test_where_to_change_what_names_files_that_exist():
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("## Where to change what")[1].split("\n## ")[0]
+    paths = re.findall(r"`([\w/]+(?:\.(?:py|html\.jinja)|/))`", section)
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / "src/plurank" / path).exists()] == []
+
+
 def test_the_contributors_guide_lists_the_bad_inputs():
     assert len(BAD_INPUTS) >= 13
 
