@@ -4,7 +4,7 @@ import { drawCamps, openExplore } from "./explore.js";
 import { fingerprint, openMemory } from "./memory.js";
 import { element } from "./portrait.js";
 import { openQuestions } from "./questions.js";
-import { get, keepToken } from "./service.js";
+import { get, keepToken, readToken } from "./service.js";
 import { hideProblem, showProblem } from "./problem.js";
 import { count, keyOf, sizeOf } from "./words.js";
 
@@ -46,7 +46,7 @@ function describe(facts, rankings, feedback) {
 
 function askToken() {
   hideProblem();
-  const again = sessionStorage.getItem("plurank:token") ? "That token was not accepted. " : "";
+  const again = readToken() ? "That token was not accepted. " : "";
   element("token-note").textContent = `${again}It is kept until you close this tab.`;
   element("token-form").hidden = false;
   element("token").focus();

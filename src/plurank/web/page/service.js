@@ -38,7 +38,7 @@ function headers(options) {
   return token ? { ...given, Authorization: `Bearer ${token}` } : given;
 }
 
-function readToken() {
+export function readToken() {
   try { return sessionStorage.getItem(TOKEN); } catch { return null; }
 }
 
