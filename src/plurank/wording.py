@@ -4,3 +4,8 @@
 def count(n: int, noun: str) -> str:
     """Say how many: "1 user", "2,000 users"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def describe_spread(low: int, middle: float, high: int) -> str:
+    """Say how many comparisons users made: the fewest, the median and the most."""
+    return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"

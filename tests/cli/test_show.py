@@ -25,6 +25,12 @@ def test_show_lists_the_problems_of_a_data_file(run, write):
     assert "in 2 separate groups" in text
 
 
+def test_show_says_how_many_comparisons_users_made(run, write):
+    rows = ("user,winner,loser", "a,x,y", "b,y,x", "b,x,y")
+    assert "per user      1 to 2 each, median 1.5" in run("show", write("votes.csv", *rows)).stdout
+    assert "per user      1 each" in run("show", write("votes.csv", *rows[:3])).stdout
+
+
 def test_show_gives_a_data_files_report_as_json(run, votes):
     expected = plurank.read_comparisons(votes).diagnose().to_dict()
     assert json.loads(run("show", votes, "--json").stdout) == expected

@@ -18,7 +18,7 @@ def test_healthy_data_have_no_problems(healthy):
     report = healthy.diagnose()
     assert report.problems == []
     assert report.is_connected
-    assert str(report) == ("2 users, 3 items, 6 comparisons (3 to 3 per user, median 3)\n- no problems found.")
+    assert str(report) == ("2 users, 3 items, 6 comparisons (3 each)\n- no problems found.")
 
 
 def test_counts_are_those_of_the_data(small):

@@ -13,6 +13,7 @@ from plurank.cli.output import emit_json, out, progress
 from plurank.cli.portraits import describe_model, describe_user, print_model, print_user
 from plurank.cli.tables import facts
 from plurank.exceptions import DataError
+from plurank.wording import describe_spread
 
 if TYPE_CHECKING:
     from plurank import DataReport
@@ -87,7 +88,7 @@ def _show_data(file: Path, column: list[str] | None, ties: Any, *, as_json: bool
 
 def _print_report(report: "DataReport") -> None:
     console = out()
-    spread = f"{report.min_per_user:,} to {report.max_per_user:,}, median {report.median_per_user:,.0f}"
+    spread = describe_spread(report.min_per_user, report.median_per_user, report.max_per_user)
     rows = [
         ("users", f"{report.n_users:,}"),
         ("items", f"{report.n_items:,}"),
@@ -116,7 +117,7 @@ def _show_store(folder: Path, *, as_json: bool) -> None:
         ("users", f"{store.n_users:,}"),
         ("items", f"{store.n_items:,}"),
         ("comparisons", f"{len(store):,}"),
-        ("per user", f"{least:,} to {most:,}, median {median:,.0f}"),
+        ("per user", describe_spread(least, median, most)),
         *([("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []),
         ("shards", f"{store.n_shards:,}"),
         ("on disk", decimal(store.n_bytes)),

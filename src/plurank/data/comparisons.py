@@ -12,7 +12,7 @@ from plurank.choices import Pairs, RatingTies, SplitBy, Ties
 from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.rng import RandomState
-from plurank.wording import count
+from plurank.wording import count, describe_spread
 
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
@@ -244,11 +244,6 @@ class Comparisons:
         from plurank.data.ratings import compare_rankings
 
         return compare_rankings(frame, ties, random_state, columns)
-
-
-def describe_spread(low: int, middle: float, high: int) -> str:
-    """Say how many comparisons users made: the fewest, the median and the most."""
-    return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"
 
 
 def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: RowNumbers = 1) -> None:

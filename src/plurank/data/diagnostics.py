@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
-from plurank.wording import count
+from plurank.wording import count, describe_spread
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class DataReport:
     def __str__(self) -> str:
         lines = [
             f"{count(self.n_users, 'user')}, {count(self.n_items, 'item')}, "
-            f"{count(self.n_comparisons, 'comparison')} ({self.min_per_user:,} to {self.max_per_user:,} "
-            f"per user, median {self.median_per_user:,.12g})"
+            f"{count(self.n_comparisons, 'comparison')} "
+            f"({describe_spread(self.min_per_user, self.median_per_user, self.max_per_user)})"
         ]
         return "\n".join(lines + [f"- {problem}" for problem in self.problems or ["no problems found."]])
 

@@ -18,13 +18,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.data.comparisons import Comparisons, describe_spread
+from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_labels
 from plurank.data.readers import File
 from plurank.data.shards import USERS, FileRecord, check_content, check_size, map_array, map_columns, read_labels
 from plurank.data.store_checks import check_arrays, is_manifest
 from plurank.exceptions import DataError, ParameterError
-from plurank.wording import count
+from plurank.wording import count, describe_spread
 
 MANIFEST, ITEMS, SHARDS = "manifest.json", "items.parquet", "shards"
 FORMAT, VERSION = "plurank store", 1

@@ -13,7 +13,7 @@ from plurank.report import descriptions
 from plurank.report.blocks import Table, table
 from plurank.report.figures.contested import sort_by_agreement
 from plurank.report.wording import label, listing, people, percent
-from plurank.wording import count
+from plurank.wording import count, describe_spread
 
 N_SHOWN, N_CONTESTED = 10, 8
 
@@ -52,7 +52,7 @@ def health(data: Summary | None) -> dict[str, Any]:
     """Say how much there was, and what will make trouble."""
     if data is None:
         return {"rows": [], "problems": None, "note": "The model does not remember what data it was fitted to."}
-    spread = f"{data['min_per_user']:,} to {data['max_per_user']:,}, median {data['median_per_user']:,.0f}"
+    spread = describe_spread(data["min_per_user"], data["median_per_user"], data["max_per_user"])
     rows = [
         ("people", f"{data['n_users']:,}"), ("items", f"{data['n_items']:,}"),
         ("comparisons", f"{data['n_comparisons']:,}"), ("comparisons a person", spread),
