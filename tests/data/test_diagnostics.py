@@ -57,14 +57,14 @@ def test_undefeated_and_winless_items_are_named():
     report = Comparisons.from_arrays([1, 1, 1], list("xyx"), list("yzz")).diagnose()
     assert (report.undefeated_items, report.winless_items) == (["x"], ["z"])
     assert report.problems == [
-        "item 'x' was never beaten: nothing bounds the strength from above.",
-        "item 'z' was never preferred: nothing bounds the strength from below.",
+        "item 'x' was never beaten: how far above the others is a guess.",
+        "item 'z' was never preferred: how far below the others is a guess.",
     ]
 
 
 def test_long_lists_are_cut():
     report = Comparisons.from_arrays([1] * 7, range(7), [99] * 7).diagnose()
-    assert "7 items (0, 1, 2, 3, 4, ...) were never beaten: nothing bounds the strength from above." in report.problems
+    assert "7 items (0, 1, 2, 3, 4, ...) were never beaten: how far above the others is a guess." in report.problems
 
 
 def test_duplicates_are_comparisons_a_user_made_before():

@@ -54,9 +54,9 @@ class DataReport:
                 f"other (of {sizes}{more} items): the order of the groups is a guess."
             )
         if self.undefeated_items:
-            found.append(f"{_list(self.undefeated_items)} never beaten: nothing bounds the strength from above.")
+            found.append(f"{_list(self.undefeated_items)} never beaten: how far above the others is a guess.")
         if self.winless_items:
-            found.append(f"{_list(self.winless_items)} never preferred: nothing bounds the strength from below.")
+            found.append(f"{_list(self.winless_items)} never preferred: how far below the others is a guess.")
         if self.n_duplicates:
             found.append(
                 f"{count(self.n_duplicates, 'comparison')} {'repeats' if self.n_duplicates == 1 else 'repeat'} "
