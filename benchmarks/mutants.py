@@ -3,9 +3,9 @@
     python -m benchmarks.mutants --n 150 --seed 0
 
 Draws changes ("mutants") of the rooms algorithms, components and inference: comparisons, operators, constants,
-conditions, deleted statements. Each runs in a copy of the sources, against the tests of its own room and then, if these
-notice nothing, against the tests in AROUND; the first failure ends it. Writes a CSV: one row a mutant, with killed,
-timeout or survived.
+conditions, deleted statements. Each runs in a copy of the sources, against the tests of its own room; the first failure
+ends it. Writes a CSV: one row a mutant, with killed, timeout or survived. A second run with the same file goes on where
+the first was stopped; with ``--around`` it runs the tests of other rooms, too, against those that survived.
 
 A process of its own for every mutant, forked before anything of plurank is loaded: libraries are loaded once, and no
 thread of numba lives yet (GNU OpenMP cannot be used after a fork from a process that has used it, which is why
@@ -52,10 +52,16 @@ class Mutant:
     """One change, and the whole source with it."""
 
     file: Path
+    number: int
     line: int
     before: str
     after: str
     source: str
+
+    @property
+    def name(self) -> str:
+        """What tells it from others: room/file:number of the place."""
+        return f"{self.file.parent.name}/{self.file.name}:{self.number}"
 
 
 def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
@@ -125,19 +131,21 @@ def make_mutant(file: Path, number: int) -> Mutant:
     else:
         value[at] = other
     source = ast.unparse(ast.fix_missing_locations(tree))
-    return Mutant(file, line, before, _first_line(other), source)
+    return Mutant(file, number, line, before, _first_line(other), source)
 
 
 def _first_line(node: ast.AST) -> str:
     return ast.unparse(node).splitlines()[0]
 
 
-def circles(mutant: Mutant) -> list[list[str]]:
-    """Give the tests to run: those of the file itself, of its room, and those around."""
+def circles(mutant: Mutant, around: bool) -> list[list[str]]:
+    """Give the tests to run: those of the file itself, then those of its room; or those around."""
     room, own = mutant.file.parent.name, f"test_{mutant.file.stem}.py"
-    files = sorted((ROOT / "tests" / room).glob("test_*.py"), key=lambda file: (file.name != own, file.name))
-    mine = [str(file.relative_to(ROOT)) for file in files]
-    return [mine[:1], mine[1:], AROUND[room]] if files[0].name == own else [mine, AROUND[room]]
+    if around:
+        return [[tests] for tests in AROUND[room]]
+    files = sorted(f"tests/{room}/{file.name}" for file in (ROOT / "tests" / room).glob("test_*.py"))
+    mine = [file for file in files if file.endswith(f"/{own}")]
+    return [tests for tests in (mine, [file for file in files if file not in mine]) if tests]
 
 
 def run(folder: Path, tests: list[str], timeout: float) -> str:
@@ -201,30 +209,44 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=150, help="how many mutants to draw")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", default="0/1", help="i/n: only every n-th mutant, from the i-th, to share the work")
-    parser.add_argument("--only", help="only mutants of files whose path contains this")
+    parser.add_argument("--around", action="store_true", help="try those that survived against other rooms' tests")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each circle of tests")
     parser.add_argument("--output", type=Path, default=Path("mutants.csv"))
     options = parser.parse_args()
     files = sorted(file for room in ROOMS for file in (ROOT / "src" / "plurank" / room).glob("*.py"))
-    files = [file for file in files if (options.only or "") in str(file)]
     everything = [(file, number) for file in files for number in range(count_places(file))]
     drawn = random.Random(options.seed).sample(everything, min(options.n, len(everything)))
     part, n_parts = map(int, options.part.split("/"))
-    print(f"{len(drawn)} of {len(everything)} mutants, part {options.part}", flush=True)
+    known = read_known(options.output)
+    print(f"{len(drawn)} of {len(everything)} mutants, part {options.part}, {len(known)} known", flush=True)
     load_libraries()
-    with tempfile.TemporaryDirectory() as folder, options.output.open("w", newline="", encoding="utf-8") as file:
+    with tempfile.TemporaryDirectory() as folder:
         source = copy_sources(Path(folder))
         check_tests_pass(source, options.timeout)
-        table = csv.writer(file)
-        table.writerow(["file", "line", "before", "after", "outcome", "tests", "seconds"])
-        outcomes: Counter[str] = Counter()
         for place in drawn[part::n_parts]:
-            row = try_mutant(make_mutant(*place), source, options.timeout)
-            outcomes[row[4]] += 1
-            table.writerow(row)
-            file.flush()
-            print(*row, sep=" | ", flush=True)
-    print(dict(outcomes))
+            mutant = make_mutant(*place)
+            before = known.get(mutant.name)
+            if before is None or (options.around and before["outcome"] == "survived"):
+                known[mutant.name] = try_mutant(mutant, source, options.timeout, around=options.around)
+                write_known(options.output, known)
+                print(*known[mutant.name].values(), sep=" | ", flush=True)
+    print(dict(Counter(row["outcome"] for row in known.values())))
+
+
+def read_known(file: Path) -> dict[str, dict[str, str]]:
+    """Read what became of mutants before, by name."""
+    if not file.exists():
+        return {}
+    with file.open(newline="", encoding="utf-8") as rows:
+        return {row["mutant"]: row for row in csv.DictReader(rows)}
+
+
+def write_known(file: Path, known: dict[str, dict[str, str]]) -> None:
+    """Write what became of all mutants."""
+    with file.open("w", newline="", encoding="utf-8") as rows:
+        table = csv.DictWriter(rows, next(iter(known.values())))
+        table.writeheader()
+        table.writerows(known.values())
 
 
 def check_tests_pass(source: Path, timeout: float) -> None:
@@ -235,22 +257,28 @@ def check_tests_pass(source: Path, timeout: float) -> None:
             sys.exit(f"tests/{room} on the sources as they are: {outcome}. Make them pass first, or raise --timeout.")
 
 
-def try_mutant(mutant: Mutant, source: Path, timeout: float) -> list[object]:
+def try_mutant(mutant: Mutant, source: Path, timeout: float, *, around: bool) -> dict[str, str]:
     """Put a mutant into the copy, run circle after circle until one notices, and put the right source back."""
     place = source / mutant.file.relative_to(ROOT / "src")
     right = place.read_bytes()
-    begin = time.monotonic()
     place.write_text(mutant.source, encoding="utf-8")
+    outcome, seen_by = "survived", ""
     try:
-        for tests in circles(mutant):
+        for tests in circles(mutant, around):
             outcome = run(source, tests, timeout)
             if outcome != "survived":
+                seen_by = tests[0] if len(tests) == 1 else f"tests/{mutant.file.parent.name}"
                 break
     finally:
         place.write_bytes(right)
-    seen_by = "" if outcome == "survived" else tests[0] if len(tests) == 1 else str(Path(tests[0]).parent)
-    name = mutant.file.relative_to(ROOT / "src" / "plurank")
-    return [name, mutant.line, mutant.before, mutant.after, outcome, seen_by, f"{time.monotonic() - begin:.0f}"]
+    return {
+        "mutant": mutant.name,
+        "line": str(mutant.line),
+        "before": mutant.before,
+        "after": mutant.after,
+        "outcome": outcome,
+        "tests": seen_by,
+    }
 
 
 if __name__ == "__main__":
