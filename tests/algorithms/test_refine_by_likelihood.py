@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from plurank import simulate
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.refine_by_likelihood import refine_orders, refine_scores
@@ -71,6 +72,22 @@ def test_refining_orders_never_lowers_the_posterior(kind, case, max_iter):
     _, value, _ = end.component.weigh(c, crowd.weights, prior, 0)
     assert never_falls([end.history[-1], value])
     assert (np.sort(end.component.rankings, axis=1) == np.arange(c.n_items)).all()
+
+
+def test_orders_are_refined_as_long_as_that_gains():
+    s = simulate(200, 12, 2, 30, 0.5, random_state=0)
+    start = Strict(np.array([np.arange(12), np.arange(12)[::-1]]), 0.25)
+
+    def refine(max_iter, tol):
+        crowd = InMemory(s.comparisons, np.full((200, 2), 0.5))
+        return refine_orders(crowd, start, np.ones((1, 2)), max_iter=max_iter, tol=tol)
+
+    stopped, done = refine(4, 1e-6), refine(100, 1e-6)
+    assert not stopped.converged
+    assert done.converged
+    gains = np.diff(done.history)
+    assert (gains[:3] > 1.0).all()
+    assert refine(100, 1e9).history == done.history[:3]  # two passes in a row that hardly gain are enough
 
 
 def best_scores(c, score_prior):

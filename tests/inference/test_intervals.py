@@ -111,3 +111,12 @@ def test_bounds_of_weights_hold_the_stated_share_of_a_dirichlet(rng):
     lower, upper = weight_bounds(weights, evidence, 0.9)
     drawn = rng.dirichlet(evidence[0] * weights[0], 20_000)
     np.testing.assert_allclose(((drawn >= lower) & (drawn <= upper)).mean(axis=0), 0.9, atol=0.011)
+
+
+def test_a_weight_that_may_be_zero_is_bounded_by_zero_and_one_that_may_not_be_is_not():
+    # Beta(2, .) still leans on its end, Beta(3, .) no more
+    weights = np.array([[2.0, 126.0], [3.0, 125.0]]) / 128.0
+    lower, upper = weight_bounds(weights, np.full(2, 128.0), 0.9)
+    assert (lower[0, 0], upper[0, 1]) == (0.0, 1.0)
+    assert lower[1, 0] > 0.0
+    assert upper[1, 1] < 1.0
