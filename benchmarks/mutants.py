@@ -19,6 +19,7 @@ import copy
 import csv
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -148,16 +149,21 @@ def circles(mutant: Mutant, around: bool) -> list[list[str]]:
     return [tests for tests in (mine, [file for file in files if file not in mine]) if tests]
 
 
-def run(folder: Path, tests: list[str], timeout: float) -> str:
-    """Run tests in a process of its own on the sources in a folder: survived, killed or timeout."""
+def run(folder: Path, tests: list[str], seconds: int) -> str:
+    """Run tests in a process of its own on the sources in a folder: survived, killed or timeout.
+
+    The limit is one of processor time, so that a busy machine makes no timeouts; a process that waits for ever is
+    ended after twenty times as long.
+    """
     child = os.fork()
     if child == 0:
-        _test(folder, tests)
-    end = time.monotonic() + timeout
+        _test(folder, tests, seconds)
+    end = time.monotonic() + 20.0 * seconds
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            return "survived" if status == 0 else "killed"
+            late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+            return "timeout" if late else "survived" if status == 0 else "killed"
         time.sleep(0.05)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
@@ -165,10 +171,11 @@ def run(folder: Path, tests: list[str], timeout: float) -> str:
     return "timeout"
 
 
-def _test(folder: Path, tests: list[str]) -> None:
+def _test(folder: Path, tests: list[str], seconds: int) -> None:
     code = 1
     try:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         sink = os.open(os.environ.get("MUTANTS_LOG", os.devnull), os.O_WRONLY | os.O_CREAT)
         os.dup2(sink, 1)
         os.dup2(sink, 2)
@@ -210,7 +217,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", default="0/1", help="i/n: only every n-th mutant, from the i-th, to share the work")
     parser.add_argument("--around", action="store_true", help="try those that survived against other rooms' tests")
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each circle of tests")
+    parser.add_argument("--seconds", type=int, default=300, help="of processor time for each circle of tests")
     parser.add_argument("--output", type=Path, default=Path("mutants.csv"))
     options = parser.parse_args()
     files = sorted(file for room in ROOMS for file in (ROOT / "src" / "plurank" / room).glob("*.py"))
@@ -222,12 +229,12 @@ def main() -> None:
     load_libraries()
     with tempfile.TemporaryDirectory() as folder:
         source = copy_sources(Path(folder))
-        check_tests_pass(source, options.timeout)
+        check_tests_pass(source, options.seconds)
         for place in drawn[part::n_parts]:
             mutant = make_mutant(*place)
             before = known.get(mutant.name)
             if before is None or (options.around and before["outcome"] == "survived"):
-                known[mutant.name] = try_mutant(mutant, source, options.timeout, around=options.around)
+                known[mutant.name] = try_mutant(mutant, source, options.seconds, around=options.around)
                 write_known(options.output, known)
                 print(*known[mutant.name].values(), sep=" | ", flush=True)
     print(dict(Counter(row["outcome"] for row in known.values())))
@@ -249,15 +256,15 @@ def write_known(file: Path, known: dict[str, dict[str, str]]) -> None:
         table.writerows(known.values())
 
 
-def check_tests_pass(source: Path, timeout: float) -> None:
+def check_tests_pass(source: Path, seconds: int) -> None:
     """Stop where tests fail, or take too long, without any change: every mutant would seem to be noticed."""
     for room in ROOMS:
-        outcome = run(source, [f"tests/{room}"], timeout)
+        outcome = run(source, [f"tests/{room}"], seconds)
         if outcome != "survived":
-            sys.exit(f"tests/{room} on the sources as they are: {outcome}. Make them pass first, or raise --timeout.")
+            sys.exit(f"tests/{room} on the sources as they are: {outcome}. Make them pass first, or raise --seconds.")
 
 
-def try_mutant(mutant: Mutant, source: Path, timeout: float, *, around: bool) -> dict[str, str]:
+def try_mutant(mutant: Mutant, source: Path, seconds: int, *, around: bool) -> dict[str, str]:
     """Put a mutant into the copy, run circle after circle until one notices, and put the right source back."""
     place = source / mutant.file.relative_to(ROOT / "src")
     right = place.read_bytes()
@@ -265,7 +272,7 @@ def try_mutant(mutant: Mutant, source: Path, timeout: float, *, around: bool) ->
     outcome, seen_by = "survived", ""
     try:
         for tests in circles(mutant, around):
-            outcome = run(source, tests, timeout)
+            outcome = run(source, tests, seconds)
             if outcome != "survived":
                 seen_by = tests[0] if len(tests) == 1 else f"tests/{mutant.file.parent.name}"
                 break
