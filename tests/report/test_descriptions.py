@@ -40,6 +40,11 @@ def test_a_ranking_is_told_by_what_it_puts_unusually_high_and_low():
     assert third["sentence"] == "Puts f, b and c first, unlike the others; puts a lower than the others do."
 
 
+def test_of_two_rankings_each_is_told_beside_the_other():
+    first = plurank.describe_rankings(Told([[0, 1, 2, 3], [3, 1, 2, 0]], [0.6, 0.4]))[0]
+    assert first["sentence"] == "Puts a, b and c first, unlike the other; puts d lower than the other does."
+
+
 def test_one_ranking_is_told_without_others():
     only = plurank.describe_rankings(Told([[2, 0, 1]], [1.0]))
     assert only[0]["sentence"] == "Puts c, a and b first."

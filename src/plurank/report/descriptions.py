@@ -32,7 +32,9 @@ def describe_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, A
     for k, share in enumerate(model.mean_weights_.tolist()):
         high, low = (_extreme(model, sign * leads[:, k], n) for sign in (1.0, -1.0))
         found = {"ranking": k + 1, "share": share, "top": model.items_[model.rankings_[k][:n]].tolist()}
-        described.append({**found, "high": high, "low": low, "sentence": _sentence(found["top"], high, low)})
+        described.append(
+            {**found, "high": high, "low": low, "sentence": _sentence(found["top"], high, low, len(leads.T))}
+        )
     return described
 
 
@@ -52,7 +54,7 @@ def _extreme(model: RankingModel, leads: Floats, n: int) -> list[Any]:
     return found
 
 
-def _sentence(top: list[Any], high: list[Any], low: list[Any]) -> str:
+def _sentence(top: list[Any], high: list[Any], low: list[Any], n_rankings: int) -> str:
     """Say what comes first, and what sets the ranking apart."""
     first = f"Puts {_names(top)} first"
     rare = [item for item in high if item not in top]
@@ -60,10 +62,11 @@ def _sentence(top: list[Any], high: list[Any], low: list[Any]) -> str:
         return f"{first}."
     parts = [f"{_names(rare)} higher" if rare else "", f"{_names(low)} lower" if low else ""]
     unusual = " and ".join(part for part in parts if part)
-    same = "unlike the others" if len(rare) < len(high) else ""
+    others, do = ("the other", "does") if n_rankings == 2 else ("the others", "do")
+    same = f"unlike {others}" if len(rare) < len(high) else ""
     if not unusual:
         return f"{first}, {same}."
-    return f"{first}{', ' + same if same else ''}; puts {unusual} than the others do."
+    return f"{first}{', ' + same if same else ''}; puts {unusual} than {others} {do}."
 
 
 def _names(items: list[Any]) -> str:

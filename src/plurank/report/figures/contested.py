@@ -34,7 +34,8 @@ def draw_contested(model: RankingModel, top: int = 10) -> Any:
     chart = alt.vconcat(*panels, spacing=24).resolve_scale(x="shared")
     numbered = len(model.rankings_) <= FEW_RANKINGS
     marks = "The numbers are those of the rankings." if numbered else "A tick is the place in one ranking."
-    about = f"Places of items in all {len(model.rankings_)} rankings, of {count(len(model.items_), 'item')}. {marks}"
+    rankings = "both" if len(model.rankings_) == 2 else f"all {len(model.rankings_)}"
+    about = f"Places of items in {rankings} rankings, of {count(len(model.items_), 'item')}. {marks}"
     return finish(chart, "Common ground, and what divides people", about)
 
 
