@@ -130,6 +130,12 @@ def test_groups_of_items_are_drawn(mixed):
     assert "2 groups" in json.dumps(mixed.plot.comparisons(apart).to_dict())
 
 
+def test_a_bar_that_is_alone_does_not_fill_the_figure(mixed):
+    alike = plurank.Comparisons.from_arrays([1, 1, 2, 2], ["a", "b", "a", "b"], ["b", "c", "b", "c"])
+    _, people = mixed.plot.comparisons(alike).to_dict()["vconcat"]  # no panel of groups where there is one group
+    assert people["encoding"]["x"]["scale"]["domain"] == [0, 5]
+
+
 def test_a_selection_marks_what_was_chosen(small):
     selection = plurank.select_rankings(small, [1, 2], "probability", random_state=0, max_iter=5)
     chart = selection.plot()

@@ -19,9 +19,10 @@ MOST_GROUPS = 10
 
 
 def draw_comparisons(X: Any) -> Any:
-    """Draw comparisons per item and per user, and the groups of items that they link."""
+    """Draw comparisons per item and per user and, where they do not link all items, the groups of items they link."""
     comparisons = as_comparisons(X)
-    panels = [_items(comparisons), _users(comparisons), _groups(comparisons)]
+    groups = comparisons.diagnose().item_groups
+    panels = [_items(comparisons), _users(comparisons), *([_groups(groups)] if len(groups) > 1 else [])]
     sizes = f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_items, 'item')}"
     about = f"{sizes} by {people(comparisons.n_users)}."
     return finish(alt.vconcat(*panels, spacing=28), "What the comparisons cover", about)
@@ -42,13 +43,10 @@ def _users(c: Comparisons) -> Any:
     return _histogram(np.diff(c.offsets), "Comparisons of each person", "comparisons of a person", "people")
 
 
-def _groups(c: Comparisons) -> Any:
-    groups = c.diagnose().item_groups
+def _groups(groups: list[list[Any]]) -> Any:
     names = [f"Group {n}" for n in range(1, len(groups) + 1)][:MOST_GROUPS]
     rows = [{"group": name, "n": len(group)} for name, group in zip(names, groups, strict=False)]
-    title = "All items are linked by comparisons: one group"
-    if len(groups) > 1:
-        title = f"The items fall into {len(groups):,} groups that are never compared with each other"
+    title = f"The items fall into {len(groups):,} groups that are never compared with each other"
     return _bars(rows, "group", names, title, "items")
 
 
@@ -69,8 +67,9 @@ def _histogram(values: Counts, title: str, x_title: str, y_title: str) -> Any:
     width = max(1, -(-(high - low + 1) // N_BINS))
     counts, edges = np.histogram(values, np.arange(low, high + width + 1, width))
     rows = [{"from": int(a), "to": int(a) + width, "n": int(n)} for n, a in zip(counts, edges, strict=False)]
-    last = rows[-1]["to"]
-    x = alt.X("from:Q", title=x_title, scale=alt.Scale(domain=[low, last], nice=False), axis=whole_axis(low, last))
+    margin = 2 * width if len(rows) == 1 else 0  # a single bar does not fill the figure
+    ends = [max(low - margin, 0), rows[-1]["to"] + margin]
+    x = alt.X("from:Q", title=x_title, scale=alt.Scale(domain=ends, nice=False), axis=whole_axis(*ends))
     y = alt.Y("n:Q", title=y_title, axis=alt.Axis(format=",d", tickCount=4, tickMinStep=1))
     bars = alt.Chart(data(rows)).mark_bar(x2Offset=-1, orient="vertical")
     bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), tooltip=["from:Q", "to:Q", "n:Q"])
