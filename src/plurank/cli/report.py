@@ -18,7 +18,7 @@ def report(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[COMPARISONS]", help="What the model was fitted to, a file or a store: to measure its quality."
+            metavar="COMPARISONS", help="What the model was fitted to, a file or a store: to measure its quality."
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="Where to write the page.")] = Path(
@@ -34,7 +34,7 @@ def report(
 
     One HTML file that needs no network: the rankings and what sets each apart, how people mix them, what is
     common ground and what is contested, and the health of the data. With COMPARISONS the model is fitted
-    again to four fifths of them, and the page says how well it predicts the rest.
+    again to most of them, and the page says how well it predicts others.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ def update(
     model: options.ModelFile,
     data: Annotated[
         Path | None,
-        typer.Argument(metavar="[INPUT]", help="Comparisons that the model has not seen.", show_default=False),
+        typer.Argument(metavar="INPUT", help="Comparisons that the model has not seen.", show_default=False),
     ] = None,
     feedback: Annotated[
         str | None,
