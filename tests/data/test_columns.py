@@ -185,7 +185,10 @@ def test_columns_of_different_lengths_are_refused():
 def test_a_weight_that_is_no_positive_number_is_refused(weight):
     with pytest.raises(DataError) as caught:
         Comparisons.from_arrays(["u", "u"], ["x", "y"], ["y", "z"], weights=[1, weight])
-    assert str(caught.value) == "row 2: the weight is not a positive number. Mend it or drop the row."
+    assert (
+        str(caught.value)
+        == "row 2: the weight is not a positive number. Mend it, with a point as in 0.5, or drop the row."
+    )
 
 
 @pytest.mark.parametrize("weights", [["1", "heavy"], [1, None], [1.0, float("nan")], ["2020-01-01", None]])
@@ -193,7 +196,8 @@ def test_a_bad_weight_in_a_frame_is_refused(frame, weights):
     for wrap in (pl.DataFrame, pd.DataFrame, pa.table):
         data = {**frame[:2].to_dict(as_series=False), "weight": weights}
         with pytest.raises(
-            DataError, match=r"rows?:? .*2: the weight is not a positive number. Mend it or drop the row"
+            DataError,
+            match=r"rows?:? .*2: the weight is not a positive number. Mend it, with a point as in 0.5, or drop the row",
         ):
             Comparisons.from_frame(wrap(data))
 

@@ -168,7 +168,7 @@ def test_a_rating_that_is_no_number_is_refused(rating):
         "item": ["x", "y"],
         "rating": ["1", rating] if isinstance(rating, str) else [1.0, rating],
     }
-    assert refusal(data) == "row 2: rating is not a number. Mend it or drop the row."
+    assert refusal(data) == "row 2: rating is not a number. Mend it, with a point as in 0.5, or drop the row."
 
 
 def test_two_ratings_of_one_item_are_refused():

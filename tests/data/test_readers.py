@@ -187,7 +187,7 @@ BROKEN_CSV = {
     ),
     "text as weight": (
         "user,winner,loser,weight\nu,a,b,1\nu,a,b,x\n",
-        "votes.csv: row 2: the weight is not a positive number. Mend it or drop the row.",
+        "votes.csv: row 2: the weight is not a positive number. Mend it, with a point as in 0.5, or drop the row.",
     ),
     "unknown winner": (
         "user,left,right,winner\nu,a,b,neither\n",
@@ -313,4 +313,5 @@ def test_a_semicolon_file_may_hold_commas_in_its_values(write):
 
 
 def test_a_decimal_comma_is_refused_as_a_weight_and_not_guessed_at(write):
-    assert "the weight is not a positive number" in refusal(write("votes.csv", "user;winner;loser;weight\nu;a;b;0,5\n"))
+    told = refusal(write("votes.csv", "user;winner;loser;weight\nu;a;b;0,5\n"))
+    assert "the weight is not a positive number. Mend it, with a point as in 0.5" in told

@@ -83,7 +83,7 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None) -> Rat
     refuse_missing(users.rename("user"))
     refuse_missing(items.rename("item"))
     numbers = as_numbers(values)
-    refuse_rows(~np.isfinite(numbers), f"{value} is not a number", "Mend it or drop the row")
+    refuse_rows(~np.isfinite(numbers), f"{value} is not a number", "Mend it, with a point as in 0.5, or drop the row")
     (user_codes,), user_labels = encode(users)
     (item_codes,), item_labels = encode(items)
     keys = user_codes.astype(np.int64) * len(item_labels) + item_codes

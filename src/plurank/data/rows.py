@@ -132,7 +132,7 @@ def _check_weights(weights: Any, n: int, numbers: RowNumbers) -> NDArray[np.floa
     if len(values) != n:
         raise DataError(f"expected {n:,} weights, one for each comparison, got {len(values):,}.")
     bad = ~(np.isfinite(values) & (values > 0))
-    refuse_rows(bad, "the weight is not a positive number", "Mend it or drop the row", numbers)
+    refuse_rows(bad, "the weight is not a positive number", "Mend it, with a point as in 0.5, or drop the row", numbers)
     if len(values) * float(values.max(initial=0.0)) == np.inf:
         raise DataError("the weights add up to more than a number can hold. Divide all of them by the largest.")
     return None if (values == 1.0).all() else values
