@@ -44,7 +44,9 @@ def load(path: str | os.PathLike[str]) -> RankingModel:
     if not file.is_file():
         raise DataError(f"{file}: there is no such file.")
     if not zipfile.is_zipfile(file):
-        raise DataError(f"{file.name} is not a plurank model, or it is cut short: expected a file written by save().")
+        raise DataError(
+            f"{file.name} is not a plurank model, or it is cut short: expected a file made by `plurank fit` or save()."
+        )
     try:
         with zipfile.ZipFile(file) as archive:
             _refuse_bomb(archive, file)
