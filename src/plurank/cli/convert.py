@@ -99,4 +99,4 @@ def _report(made: "Comparisons", kind: str, output: Path, *, as_json: bool) -> N
     console = out()
     people, things = count(made.n_users, "user"), count(made.n_items, "item")
     console.print(f"Wrote {label(output)}: {count(len(made), 'comparison')} of {people} and {things}, from {kind}.")
-    console.print(f"Next: plurank fit {label(output)} -k 3 -o model.plurank", soft_wrap=True)
+    console.print(f"Next: plurank show {label(output)}", soft_wrap=True)
