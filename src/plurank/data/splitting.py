@@ -58,7 +58,7 @@ def too_few(comparisons: Comparisons) -> DataError:
     n_users = count(comparisons.n_users, "user")
     return DataError(
         f"{count(len(comparisons), 'comparison')} of {n_users} are too few to hold some out. "
-        "Expected users with several comparisons each."
+        "Expected users with several comparisons each: ask people more, or fit a number of rankings of your choice."
     )
 
 
