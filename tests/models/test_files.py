@@ -233,7 +233,6 @@ MISFITS = {
     "novel pairs of other items": ({"_novel_items.npy": npy(np.full((2, 2), 99))}, None),
     "an unknown parameter": (None, lambda d: d["parameters"].update(speed=11)),
     "items that repeat": (None, lambda d: d["items"].update(values=["a"] * 6)),
-    "items without a name": (None, lambda d: d["items"].update(values=["a", "b", "c", "d", "e", ""])),
     "items that are half a character": (None, lambda d: d["items"].update(values=["a", "b", "c", "d", "e", "\ud800"])),
     "items that are no numbers": (None, lambda d: d["items"].update(values=[1, 2, 3, 4, 5, float("nan")])),
     "items that are cut to whole numbers": (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.data.encoding import Labels
+from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
 from plurank.models.fields import JsonField, plain
@@ -106,6 +106,7 @@ def _unpack_labels(packed: dict[str, Any]) -> Labels:
         raise ValueError("ids repeat, or are neither text nor numbers")
     labels = np.empty(len(values), dtype=dtype)
     labels[:] = values
+    as_series(labels, "ids")  # refuses text that is none
     if labels.tolist() != values or any(value != value for value in values):
         raise ValueError(f"ids are missing, or are not of type {dtype}")
     return labels
