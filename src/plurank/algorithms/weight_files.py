@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.exceptions import DataError
+from plurank.writing import write_array
 
 Floats = NDArray[np.float64]
 PREFIX = "plurank-weights-"
@@ -41,7 +42,7 @@ class WeightFiles:
         target.parent.mkdir(exist_ok=True)  # not its parents: where the fit is over, nothing comes back
         beside = target.with_name(f"{target.name}.{secrets.token_hex(6)}.part")
         with beside.open("wb") as file:
-            np.save(file, array)
+            write_array(file, array)
         os.replace(beside, target)
 
     def read(self, name: str, group: int, version: int) -> Floats:
@@ -49,7 +50,7 @@ class WeightFiles:
         path = self._path(name, group, version)
         try:
             array: Floats = np.load(path)
-        except (OSError, ValueError, EOFError) as error:
+        except Exception as error:  # a damaged npy can raise nearly anything
             reason = str(error).split("\n", 1)[0]
             raise DataError(f"{path} is missing or damaged ({reason}); the fit cannot go on. Fit again.") from None
         return array

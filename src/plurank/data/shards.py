@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.encoding import Codes, encode_series
 from plurank.exceptions import DataError
-from plurank.writing import write_beside
+from plurank.writing import write_array, write_beside
 
 USERS = "users.parquet"
 LABEL_GROUP = 2**16  # labels that are read together where only some are wanted
@@ -52,7 +52,7 @@ def write_shard(folder: Path, shard: Shard) -> list[FileRecord]:
         array = getattr(shard, name)
         if array is not None:
             with write_beside(folder / f"{name}.npy") as beside, beside.open("wb") as file:
-                np.save(file, array)
+                write_array(file, array)
             records.append(describe_file(folder / f"{name}.npy"))
     return [*records, write_labels(folder / USERS, shard.users)]
 
