@@ -280,3 +280,10 @@ def test_a_sealed_array_that_leads_outside_is_refused_before_a_kernel_sees_it(ki
     assert f"{name}.npy is not what a store has there" in refusal(copy)
     with pytest.raises(DataError, match="is not what a store has there"):
         plurank.SingleRanking().fit(open_store(copy))
+
+
+def test_a_sealed_array_whose_head_is_no_python_is_refused(copy):
+    file = next(iter(sorted((copy / "shards").iterdir()))) / "winners.npy"
+    file.write_bytes(b"\x93NUMPY\x01\x00\x0a\x00{'descr': ")
+    reseal(copy)
+    assert "winners.npy is not what a store has there" in refusal(copy)

@@ -1,5 +1,6 @@
 """Killed workers, lost schedulers, stopped and killed fits."""
 
+import io
 import json
 import os
 import shutil
@@ -145,12 +146,17 @@ def test_a_damaged_checkpoint_is_refused(stored, tmp_path):
         file.write_bytes(broken)
         with pytest.raises(DataError, match="no checkpoint, or is damaged"):
             make().fit(store, checkpoint=tmp_path, resume=True)
-    file.write_bytes(content)
-    weights = next(path for path in tmp_path.glob("plurank-weights-*/weights-*.npy"))
-    for path in tmp_path.glob("plurank-weights-*/weights-*.npy"):
-        path.write_bytes(weights.read_bytes()[:50])
-    with pytest.raises(DataError, match="missing or damaged"):
+    with np.load(io.BytesIO(content)) as whole_arrays:
+        np.savez(file, **{**whole_arrays, "about": np.array("{")})
+    with pytest.raises(DataError, match="no checkpoint, or is damaged"):
         make().fit(store, checkpoint=tmp_path, resume=True)
+    file.write_bytes(content)
+    weights = next(path for path in tmp_path.glob("plurank-weights-*/weights-*.npy")).read_bytes()
+    for broken in (weights[:50], b"\x93NUMPY\x01\x00\x0a\x00{'descr': "):  # the other is no Python, to numpy's surprise
+        for path in tmp_path.glob("plurank-weights-*/weights-*.npy"):
+            path.write_bytes(broken)
+        with pytest.raises(DataError, match="missing or damaged"):
+            make().fit(store, checkpoint=tmp_path, resume=True)
 
 
 @pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")

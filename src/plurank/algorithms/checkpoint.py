@@ -5,7 +5,6 @@ the scores, and which version of the user weights goes with it.
 """
 
 import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,10 +82,11 @@ class Checkpoint:
             with self.path.open("rb") as file, np.load(file) as found:
                 arrays = dict(found)
             self.saved = _restore(arrays)
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            about = json.loads(str(arrays["about"]))
+            store = about.pop("store")
+        except Exception:  # a damaged zip, JSON or npy can raise nearly anything
             raise DataError(f"{self.path} is no checkpoint, or is damaged. Remove it and fit again.") from None
-        about = json.loads(str(arrays["about"]))
-        if about.pop("store") != self.about["store"]:
+        if store != self.about["store"]:
             raise ParameterError(f"{self.path} is of a fit to other comparisons than this store's. Use another folder.")
         other = sorted(name for name in about if about[name] != self.about.get(name))
         if other:
