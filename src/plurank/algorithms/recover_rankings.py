@@ -80,7 +80,8 @@ def check_distinct(recovery: Recovery) -> None:
     rankings = recovery.rounded.rankings
     n_distinct = len(np.unique(rankings, axis=0))
     if n_distinct < len(rankings):
+        found = "one was found" if n_distinct == 1 else f"{n_distinct} different ones were found"
         raise NotIdentifiableError(
-            f"{len(rankings)} rankings were asked for, but only {n_distinct} different ones were found. "
+            f"{len(rankings)} rankings were asked for, but only {found}. "
             "Try fewer rankings, more users, or more comparisons per user."
         )
