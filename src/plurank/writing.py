@@ -6,11 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from plurank.exceptions import DataError
 
@@ -42,11 +38,6 @@ def write_beside(target: Path) -> Iterator[Path]:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-
-
-def write_array(file: BinaryIO, array: NDArray[Any]) -> None:
-    """Write an array as npy; given the file itself, numpy would not say that the disk is full."""
-    np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
 
 
 def write_json(target: Path, value: Any) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank.data.arrays import write_array
 from plurank.exceptions import DataError
-from plurank.writing import write_array
 
 Floats = NDArray[np.float64]
 PREFIX = "plurank-weights-"

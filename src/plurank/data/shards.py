@@ -16,9 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.data.arrays import write_array
 from plurank.data.encoding import Codes, encode_series
 from plurank.exceptions import DataError
-from plurank.writing import write_array, write_beside
+from plurank.writing import write_beside
 
 USERS = "users.parquet"
 LABEL_GROUP = 2**16  # labels that are read together where only some are wanted
