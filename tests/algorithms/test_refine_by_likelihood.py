@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from plurank import simulate
+from plurank import Comparisons, simulate
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.refine_by_likelihood import refine_orders, refine_scores
@@ -56,6 +56,34 @@ def test_refining_scores_never_lowers_the_posterior_and_tells_it_rightly(mixing,
     scores = end.component.scores
     value = end.component.weigh(c, crowd.weights, prior, 0).sums.log_posterior
     assert end.history[-1] == pytest.approx(value + score_prior.evaluate(scores)[0], rel=1e-8)
+
+
+@both_mixings
+def test_scores_too_far_apart_for_strengths_are_numbers_still(mixing):
+    n_items = 300  # each beats the next: e^score of the first would be more than a double holds
+    items = np.repeat(np.arange(n_items - 1), 100)
+    c = Comparisons.from_arrays(np.tile(np.arange(20), len(items) // 20), items, items + 1)
+    start = BradleyTerry(np.linspace(750.0, -750.0, n_items)[:, None], mixing)
+    crowd = InMemory(c, np.ones((20, 1)))
+    end = refine_scores(crowd, start, np.ones((1, 1)), ScorePrior(33.0, 33.0), max_iter=10, tol=1e-7)
+    assert np.isfinite(end.component.scores).all()
+    assert np.isfinite(end.history).all()
+    assert end.history[-1] > end.history[0]
+    assert (end.component.rankings == np.arange(n_items)).all()
+
+
+def test_a_step_to_where_the_posterior_is_no_number_is_not_taken(rng):
+    class Cliff(InMemory):
+        def weigh(self, component, prior, n_rounds):
+            found = super().weigh(component, prior, n_rounds)
+            return found._replace(log_posterior=np.nan) if np.abs(component.scores).max() > 0.5 else found
+
+    crowd = Cliff(draw_comparisons(rng, n_users=10, n_items=4), np.ones((10, 1)))
+    end = refine_scores(
+        crowd, BradleyTerry(np.zeros((4, 1))), np.ones((1, 1)), ScorePrior(3.0, 3.0), max_iter=50, tol=1e-7
+    )
+    assert np.isfinite(end.history).all()
+    assert 0.0 < np.abs(end.component.scores).max() <= 0.5
 
 
 @pytest.mark.parametrize("kind", ["strict", "mallows"])

@@ -102,7 +102,8 @@ def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enoug
     ascent = climb.memory.direction(here.slope, here.curvature)
     step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
     there = evaluate(climb.scores + step, ROUNDS)
-    if there.log_posterior < value + ENOUGH * float((step * here.slope).sum()) and length > SHORTEST:
+    gained = there.log_posterior >= value + ENOUGH * float((step * here.slope).sum())  # what is no number did not
+    if not gained and length > SHORTEST:
         # too far: what has been learnt elsewhere may mislead here, so forget it first, then go less far
         if climb.memory.is_empty or length == 1.0:
             climb.length *= SHRINK
@@ -111,7 +112,7 @@ def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enoug
             climb.length = 1.0
         climb.history.append(value)
         return False
-    if there.log_posterior < value:
+    if not there.log_posterior >= value:
         climb.still = PATIENCE  # not even the shortest step helps
         return False
     climb.memory.remember(step, here.slope, there.slope)

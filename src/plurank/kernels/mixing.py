@@ -19,6 +19,7 @@ from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_w
 NEGLIGIBLE = 1e-12  # relative gain of the posterior at which a user's weights are done
 CHUNK = 256  # comparisons whose probabilities stay in the nearest cache
 TINY = 1e-250
+FARTHEST = 600.0  # from 0 that a score may lie for its strength to be a number
 
 
 @kernel(fastmath=FAST)
@@ -213,6 +214,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
     """
     n_items, n_rankings = scores.shape
     strengths = np.exp(scores)
+    too_far = np.abs(scores).max() > FARTHEST
     n_blocks = edges.size - 1
     slopes = np.zeros((n_blocks, n_items, n_rankings))
     bends = np.zeros((n_blocks, n_items, n_rankings))
@@ -241,9 +243,13 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
             own = prior[min(u, prior.shape[0] - 1)]
             theta = weighed[u]
             for e in range(n):
-                ahead, behind = strengths[winners[first + e]], strengths[losers[first + e]]
+                i, j = winners[first + e], losers[first + e]
+                ahead, behind = strengths[i], strengths[j]
                 for k in range(n_rankings):
                     p[k, e] = ahead[k] / (ahead[k] + behind[k])
+                if too_far:
+                    for k in range(n_rankings):
+                        p[k, e] = 1.0 / (1.0 + np.exp(scores[j, k] - scores[i, k]))
             if weights.size:
                 counts[:n] = weights[first : first + n]
             values[b] += _weigh_and_integrate(

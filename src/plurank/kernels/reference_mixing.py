@@ -104,13 +104,13 @@ def probability_pass(
     n_rounds: int,
     informed: bool,
 ) -> tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]:
-    strengths = np.exp(scores)
     thetas, means, total = start.copy(), start.copy(), 0.0
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
     evidence = np.zeros(len(start))
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
-        p = strengths[first] / (strengths[first] + strengths[second])
+        with np.errstate(over="ignore"):
+            p = 1.0 / (1.0 + np.exp(scores[second] - scores[first]))
         evaluate = _curve_of_mixture(p.T, counts, own)
         theta, value = _climb(evaluate, start[u], n_rounds)
         volume, covariance = _integrate(theta, evaluate(theta)[2])
