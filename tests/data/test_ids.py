@@ -265,3 +265,8 @@ def test_ids_are_found_in_a_vocabulary_as_numbers_or_as_text(column, labels, cod
 def test_looking_up_an_unhashable_id_is_refused():
     with pytest.raises(DataError, match=r"^user: ids must be hashable"):
         look_up([[1], "a"], np.array(["a"], dtype=object), "user")
+
+
+def test_half_of_a_character_is_refused_with_a_sentence():
+    with pytest.raises(DataError, match="winner: some text holds half of a character"):
+        Comparisons.from_arrays(["u"], ["\ud800"], ["b"])

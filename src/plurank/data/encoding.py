@@ -70,6 +70,8 @@ def _from_objects(values: list[Any], name: str) -> pl.Series:
     if len(kinds) == 1 and kinds <= TYPED.keys():
         try:
             return pl.Series(name, values, dtype=TYPED[kinds.pop()])
+        except UnicodeEncodeError:
+            raise DataError(f"{name}: some text holds half of a character (a lone surrogate). Mend it.") from None
         except (pl.exceptions.PolarsError, OverflowError, TypeError):
             pass  # such as whole numbers beyond 64 bits
     return pl.Series(name, values, dtype=pl.Object)
