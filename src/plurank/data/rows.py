@@ -14,6 +14,7 @@ from plurank.data.encoding import Codes, as_labels, as_series, encode_series, mi
 from plurank.exceptions import DataError
 
 NO_ROWS = "there are no comparisons: expected at least one row of user, winner, loser."
+LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e12  # beyond these, sums lose what they should keep, and in the end are no numbers
 ONLY_TIES = "every row is a tie and ties='drop' leaves nothing. Use ties='half'."
 
 
@@ -133,8 +134,10 @@ def _check_weights(weights: Any, n: int, numbers: RowNumbers) -> NDArray[np.floa
         raise DataError(f"expected {n:,} weights, one for each comparison, got {len(values):,}.")
     bad = ~(np.isfinite(values) & (values > 0))
     refuse_rows(bad, "the weight is not a positive number", "Mend it, with a point as in 0.5, or drop the row", numbers)
-    if len(values) * float(values.max(initial=0.0)) == np.inf:
-        raise DataError("the weights add up to more than a number can hold. Divide all of them by the largest.")
+    extreme = (values < LEAST_WEIGHT) | (values > MOST_WEIGHT)
+    refuse_rows(
+        extreme, f"the weight is not between {LEAST_WEIGHT:g} and {MOST_WEIGHT:g}", "Scale all weights", numbers
+    )
     return None if (values == 1.0).all() else values
 
 

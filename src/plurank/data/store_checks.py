@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.data.checks import is_number
+from plurank.data.rows import LEAST_WEIGHT, MOST_WEIGHT
 from plurank.data.shards import USERS, count_labels, map_array
 from plurank.exceptions import DataError
 
@@ -82,5 +83,5 @@ def _is_sound(name: str, array: NDArray[Any], n: int, n_items: int) -> bool:
     if name == "offsets":
         return bool(array[0] == 0 and array[-1] == n and (np.diff(array) >= 0).all())
     if name == "weights":
-        return bool(array.min() > 0 and np.isfinite(array.max()))
+        return bool(array.min() >= LEAST_WEIGHT / 2 and array.max() <= MOST_WEIGHT)  # a tie is half a win
     return bool(array.min() >= 0 and array.max() < n_items)
