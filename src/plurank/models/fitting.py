@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from plurank.algorithms.checkpoint import Checkpoint
 from plurank.algorithms.choose_priors import Chosen, choose_priors
 from plurank.algorithms.crowd import Crowd, InMemory
+from plurank.algorithms.curvature_off_peak import curvature_off_peak
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
 from plurank.algorithms.start_rankings import Start, start_rankings
 from plurank.components.bradley_terry import BradleyTerry
@@ -88,9 +89,10 @@ def _fit_scores(
 def _keep_scores(model: "MixedRanking", crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
     _keep(model, crowd, fitted, priors)
     model.scores_ = fitted.component.scores
+    more = curvature_off_peak(crowd, fitted.component, model._prior()[None], priors.scores)
     known = crowd.finish(fitted.component, model._prior()[None], WEIGHING_ROUNDS)
     _keep_weights(model, known.means, known.evidence)
-    model.score_errors_, model.score_correlations_ = priors.scores.errors(known.information)
+    model.score_errors_, model.score_correlations_ = priors.scores.errors(known.information + more)
 
 
 def _refine_orders(
