@@ -22,8 +22,6 @@ def passes(draw):
     prior = rng.uniform(0.1, 2.0, (draw(st.sampled_from([1, max(n_users, 1)])), n_rankings))
     edges = cut_users(offsets, 0) if n_users and draw(st.booleans()) else np.array([0, n_users])
     columns = (edges, offsets, winners, losers, weights)
-    for column in columns[1:]:
-        column.setflags(write=column is NOTHING)  # as those of Comparisons
     return columns, n_items, start, prior, draw(st.integers(0, 6)), rng
 
 

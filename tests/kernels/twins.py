@@ -7,6 +7,7 @@ from plurank import kernels
 from plurank.kernels import reference
 
 NOTHING = np.empty(0)
+NOTHING.setflags(write=False)
 
 
 def agree(fast, plain, rtol=1e-9, atol=1e-12):
@@ -50,4 +51,6 @@ def users_and_items(draw, most_users=6, most_each=5):
     winners = rng.integers(0, n_items, n).astype(np.int32)
     losers = ((winners + rng.integers(1, n_items, n)) % n_items).astype(np.int32)
     weights = rng.uniform(0.1, 3.0, n) if draw(st.booleans()) else NOTHING
+    for column in (offsets, winners, losers, weights):
+        column.setflags(write=False)  # as those of Comparisons, so that nothing is compiled for tests only
     return offsets, winners, losers, weights, n_items, rng
