@@ -1,6 +1,7 @@
 """A fit gives the same, to the last bit, from memory, from a store, and on a cluster."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,13 @@ MODELS = {
 }
 
 
+@pytest.fixture(scope="session")
+def fitted_in_memory(stored, weighted_store):
+    """A model by its name, fitted in memory to what a store has; each is fitted once."""
+    people = {"stored": stored[1], "weighted_store": weighted_store[1]}
+    return cache(lambda name, which: MODELS[name]().fit(people[which]))
+
+
 def assert_same_counts(here, there):
     """A store says how much there is, and not what is wrong with it."""
     known = {name: value for name, value in there.data_.items() if value is not None}
@@ -32,18 +40,18 @@ def assert_same_counts(here, there):
 
 @pytest.mark.parametrize("which", ["stored", "weighted_store"])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_store_is_fitted_as_memory_is(name, which, request):
-    store, comparisons = request.getfixturevalue(which)
-    here, there = (MODELS[name]().fit(data) for data in (comparisons, store))
+def test_a_store_is_fitted_as_memory_is(name, which, fitted_in_memory, request):
+    store, _ = request.getfixturevalue(which)
+    here, there = fitted_in_memory(name, which), MODELS[name]().fit(store)
     assert_same_model(here, there, apart_from=["data_"])
     assert_same_counts(here, there)
 
 
 @pytest.mark.parametrize("which", ["stored", "weighted_store"])
 @pytest.mark.parametrize("name", ["mixed", "as if rated", "the paper's", "the paper's projections"])
-def test_a_cluster_fits_as_one_process_does(name, which, cluster, request):
-    store, comparisons = request.getfixturevalue(which)
-    here = MODELS[name]().fit(comparisons)
+def test_a_cluster_fits_as_one_process_does(name, which, cluster, fitted_in_memory, request):
+    store, _ = request.getfixturevalue(which)
+    here = fitted_in_memory(name, which)
     there = MODELS[name]().fit(store, engine="dask", scheduler=cluster.scheduler_address)
     assert_same_model(here, there, apart_from=["data_"])
     assert_same_counts(here, there)
@@ -56,9 +64,9 @@ def test_a_fit_leaves_nothing_beside_the_store(stored):
     assert sorted(path.name for path in store.path.parent.iterdir()) == before
 
 
-def test_models_weigh_and_score_stores_as_they_do_comparisons(stored, tmp_path, cluster):
+def test_models_weigh_and_score_stores_as_they_do_comparisons(stored, fitted_in_memory, tmp_path, cluster):
     store, comparisons = stored
-    model = MODELS["mixed"]().fit(comparisons)
+    model = fitted_in_memory("mixed", "stored")
     np.testing.assert_array_equal(model.transform(store), model.transform(comparisons))
     assert model.score(store) == pytest.approx(model.score(comparisons), abs=1e-12)
     assert model.accuracy(store) == pytest.approx(model.accuracy(comparisons), abs=1e-12)
@@ -74,8 +82,8 @@ def test_models_weigh_and_score_stores_as_they_do_comparisons(stored, tmp_path, 
         np.testing.assert_array_equal(table.drop("user").to_numpy(), model.transform(comparisons))
 
 
-def test_weights_are_not_written_where_there_is_no_folder(stored, tmp_path):
-    model = MODELS["mixed"]().fit(stored[1])
+def test_weights_are_not_written_where_there_is_no_folder(stored, fitted_in_memory, tmp_path):
+    model = fitted_in_memory("mixed", "stored")
     with pytest.raises(DataError, match="there is no folder"):
         model.write_weights(stored[0], tmp_path / "nowhere" / "weights.parquet")
 
