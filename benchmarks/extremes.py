@@ -1,0 +1,140 @@
+"""Data at the edges of what there is: each model works, or says in a sentence why not.
+
+    python -m benchmarks.extremes [--only NAME ...]
+
+Every fit runs in a process of its own. Kept are how it went (fitted, or the sentence), seconds and the peak of memory
+with the data in it. What the model says of such data is checked: all numbers are finite, weights add up to 1, where
+everybody agrees the order is theirs, and where every comparison is contradicted no prediction is far from a half.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+import plurank
+from benchmarks.common import write_results
+from plurank import Comparisons
+from plurank.models.base import RankingModel
+
+MODELS: dict[str, Callable[[], RankingModel]] = {
+    "MixedRanking(2)": lambda: plurank.MixedRanking(2, random_state=0),
+    "MixedRanking(2, utility)": lambda: plurank.MixedRanking(2, mixing="utility", random_state=0),
+    "MixedRanking(1, mallows)": lambda: plurank.MixedRanking(1, "mallows", random_state=0),
+    "TopicRanking(2)": lambda: plurank.TopicRanking(2, random_state=0),
+    "SingleRanking()": lambda: plurank.SingleRanking(),
+}
+
+
+def many_items() -> Comparisons:
+    """Draw a million items and two million comparisons of 20,000 people."""
+    rng = np.random.default_rng(0)
+    winners = rng.integers(10**6, size=2 * 10**6)
+    losers = (winners + rng.integers(1, 10**6, size=winners.size)) % 10**6
+    return Comparisons.from_arrays(np.repeat(np.arange(20_000), 100), winners, losers, items=np.arange(10**6))
+
+
+def one_user() -> Comparisons:
+    """Draw ten million comparisons of 100 items by one person."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(100, size=10**7)
+    second = (first + rng.integers(1, 100, size=first.size)) % 100
+    wins = rng.random(first.size) < 1.0 / (1.0 + np.exp((first - second) / 20.0))
+    return Comparisons.from_arrays(
+        np.zeros(first.size, int), np.where(wins, first, second), np.where(wins, second, first)
+    )
+
+
+def many_users() -> Comparisons:
+    """Draw a million people with two comparisons each, of 50 items."""
+    return plurank.simulate(10**6, 50, 3, 2, random_state=0).comparisons
+
+
+def identical() -> Comparisons:
+    """Let 1,000 people all say the same of ten items, every pair."""
+    low, high = np.triu_indices(10, 1)
+    users = np.repeat(np.arange(1000), len(low))
+    return Comparisons.from_arrays(users, np.tile(low, 1000), np.tile(high, 1000))
+
+
+def contradictory() -> Comparisons:
+    """Let 1,000 people each say both orders of every pair of ten items."""
+    low, high = np.triu_indices(10, 1)
+    users = np.repeat(np.arange(1000), 2 * len(low))
+    winners, losers = np.concatenate([low, high]), np.concatenate([high, low])
+    return Comparisons.from_arrays(users, np.tile(winners, 1000), np.tile(losers, 1000))
+
+
+DATA: dict[str, Callable[[], Comparisons]] = {
+    "10^6 items": many_items,
+    "one user, 10^7 comparisons": one_user,
+    "10^6 users, two comparisons each": many_users,
+    "all users identical": identical,
+    "all comparisons contradictory": contradictory,
+}
+
+
+def check(model: RankingModel, c: Comparisons, data: str) -> None:
+    """Raise where the model says what cannot be."""
+    assert np.isfinite(model.user_weights_).all()
+    np.testing.assert_allclose(model.user_weights_.sum(axis=1), 1.0)
+    some = c.to_frame().head(1000)
+    p = model.predict_proba(some.rename({"winner": "left", "loser": "right"}))
+    assert np.isfinite(p).all()
+    if data == "all users identical":
+        assert (model.rankings_ == np.arange(10)).all()
+        assert (p > 0.9).all()
+    if data == "all comparisons contradictory":
+        assert (np.abs(p - 0.5) < 0.1).all()
+
+
+def run(data: str, name: str) -> None:
+    """Make the data, fit, check; say how it went as JSON."""
+    warnings.simplefilter("ignore")
+    c = DATA[data]()
+    bytes_each = 1024 if sys.platform != "darwin" else 1
+    begin = time.perf_counter()
+    try:
+        model = MODELS[name]().fit(c)
+    except plurank.PlurankError as error:
+        outcome = str(error)
+    else:
+        check(model, c, data)
+        outcome = "fitted"
+    taken = time.perf_counter() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * bytes_each / 2**20
+    print(json.dumps({"outcome": outcome, "seconds": round(taken, 1), "peak_mib": round(peak)}))
+
+
+def main() -> None:
+    """Fit every model to all data, each in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.run:
+        run(*given.run)
+        return
+    failures = 0
+    for data in given.only:
+        for name in MODELS:
+            command = [sys.executable, "-m", "benchmarks.extremes", "--run", data, name]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                failures += 1
+                print(f"{data}, {name}: {done.stderr[-2000:] or done.returncode}", flush=True)
+                continue
+            row = {"case": f"{data}, {name}", "data": data, "model": name, **json.loads(done.stdout)}
+            print(row, flush=True)
+            write_results("extremes", [row], replacing="case")
+    sys.exit(failures)
+
+
+if __name__ == "__main__":
+    main()
