@@ -1,11 +1,11 @@
 """plurank show."""
 
-import copy
 import json
 
 import pytest
 
 import plurank
+from plurank.report.descriptions import describe_mixing
 
 
 def test_show_reads_out_what_is_in_a_data_file(run, votes):
@@ -103,22 +103,11 @@ def test_show_prints_the_places_an_item_may_have(run, tmp_path):
     assert "differ most" not in text
 
 
-@pytest.mark.parametrize(
-    ("concentration", "mixing", "words"),
-    [
-        (0.1, "probability", "follows one ranking only"),
-        (1.0, "probability", "one main ranking"),
-        (5.0, "utility", "People mix the rankings"),
-        (500.0, "probability", "People are much alike"),
-        (500.0, "utility", "Nobody follows one ranking alone"),
-    ],
-)
-def test_show_says_in_words_how_much_people_mix(run, mixed_model, tmp_path, concentration, mixing, words):
-    model = copy.copy(mixed_model)
-    model.concentration_, model.mixing = concentration, mixing
-    model.save(tmp_path / "m.plurank")
+def test_show_says_in_words_how_much_people_mix_as_the_report_does(run, mixed_model, tmp_path):
+    words = describe_mixing(mixed_model)
+    mixed_model.save(tmp_path / "m.plurank")
     assert words in " ".join(run("show", tmp_path / "m.plurank").stdout.split())
-    assert words in json.loads(run("show", tmp_path / "m.plurank", "--json").stdout)["concentration_in_words"]
+    assert json.loads(run("show", tmp_path / "m.plurank", "--json").stdout)["mixing_in_words"] == words
 
 
 @pytest.mark.parametrize("component", ["mallows", "strict"])

@@ -71,6 +71,12 @@ def test_mixing_is_told_by_how_much_people_follow_one(weights, words):
     assert words in descriptions.describe_mixing(Told([[0, 1]] * 3, [0.4, 0.3, 0.3], weights))
 
 
+def test_those_who_blend_alike_are_said_to():
+    model = Told([[0, 1]] * 3, [0.4, 0.3, 0.3], [[0.34, 0.33, 0.33]])
+    model.mixing = "utility"
+    assert descriptions.describe_mixing(model).startswith("Everybody blends the rankings in nearly the same shares")
+
+
 def test_typical_people_are_near_a_ranking_and_well_known():
     model = Told([[0, 1], [1, 0]], [0.5, 0.5], [[0.9, 0.1], [0.901, 0.099], [0.1, 0.9], [0.5, 0.5]])
     model.user_evidence_ = np.array([50.0, 1.0, 9.0, 9.0])

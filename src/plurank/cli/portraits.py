@@ -27,17 +27,6 @@ if TYPE_CHECKING:
 
 Facts = list[tuple[str, str]]
 N_DIVIDED = 5
-# what the concentration of people's weights says about them, up to which value
-HABITS = (
-    (0.4, "Nearly everybody follows one ranking only."),
-    (2.0, "Most people have one main ranking, and follow the others a little."),
-    (20.0, "People mix the rankings, each in a way of their own."),
-    (float("inf"), "People are much alike: nearly everybody mixes the rankings in about these shares."),
-)
-ALIKE_BLENDS = (
-    "Nobody follows one ranking alone: everybody blends them in nearly these shares, and small differences between "
-    "people decide who prefers what."
-)
 SEPARATION = {
     "whitened": "Pairs were told apart in a whitened embedding of the comparisons.",
     "entries": "Pairs were told apart by single entries of E, as in the paper.",
@@ -68,6 +57,7 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
     """Give what a model says about the population in plain Python values; rankings are counted from 1."""
     from plurank.evaluation.contrast import most_divided_items
     from plurank.models.fields import plain
+    from plurank.report.descriptions import describe_mixing
 
     portrait = PORTRAITS.get(type(model).__name__, PLAIN)
     divided = most_divided_items(model.rankings_, N_DIVIDED)
@@ -77,7 +67,7 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
         "n_users": len(model.users_),
         "n_items": len(model.items_),
         "concentration": float(model.concentration_),
-        "concentration_in_words": _habits(model),
+        "mixing_in_words": describe_mixing(model),
         **portrait.values(model),
         "n_iter": int(model.n_iter_),
         "converged": bool(model.converged_),
@@ -95,14 +85,6 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
             for item, places in zip(model.items_[divided.items].tolist(), divided.places.tolist(), strict=True)
         ],
     }
-
-
-def _habits(model: "RankingModel") -> str:
-    if len(model.rankings_) == 1:
-        return "There is one ranking for everybody."
-    words = next(words for most, words in HABITS if model.concentration_ <= most)
-    blends = getattr(model, "mixing", None) == "utility"
-    return ALIKE_BLENDS if blends and words == HABITS[-1][1] else words
 
 
 def describe_user(model: "RankingModel", user: str, top: int) -> dict[str, Any]:
@@ -133,7 +115,7 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
     if len(rankings) > 1:
         console.print("How much people follow each, on average:", style="bold")
         console.print(weight_bars([ranking["mean_weight"] for ranking in rankings]))
-    console.print(f"{described['concentration_in_words']}\n")
+    console.print(f"{described['mixing_in_words']}\n")
     if portrait.table is not None:
         console.print(portrait.table(rankings))
     console.print(facts([*_common_facts(described), *portrait.facts(described), *_settings(described)]))

@@ -20,6 +20,7 @@ HABITS = (
     (0.8, "Most people have one main ranking, and follow others a little."),
     (1.0, "Most people follow one ranking nearly alone."),
 )
+ALIKE_BLENDS = "Everybody blends the rankings in nearly the same shares: small differences decide who prefers what."
 
 
 def describe_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, Any]]:
@@ -82,6 +83,8 @@ def describe_mixing(model: RankingModel) -> str:
     pure, mixed = float((main >= 0.8).mean()), float((main < 0.5).mean())
     own = (float(main.mean()) - 1.0 / n_rankings) / (1.0 - 1.0 / n_rankings)  # 0: all alike, 1: one ranking each
     words = next(words for most, words in HABITS if own <= most + 1e-9)
+    if words == HABITS[0][1] and getattr(model, "mixing", None) == "utility":
+        words = ALIKE_BLENDS
     shares = [f"{_so_many(pure)} one ranking at 80% or more"]
     if n_rankings > 2:
         shares.append(f"{_so_many(mixed)} none at more than half".replace(" of people", ""))
