@@ -26,6 +26,7 @@ from plurank.models.base import RankingModel
 MODELS: dict[str, Callable[[], RankingModel]] = {
     "MixedRanking(2)": lambda: plurank.MixedRanking(2, random_state=0),
     "MixedRanking(2, utility)": lambda: plurank.MixedRanking(2, mixing="utility", random_state=0),
+    "MixedRanking(1)": lambda: plurank.MixedRanking(1, random_state=0),
     "MixedRanking(1, mallows)": lambda: plurank.MixedRanking(1, "mallows", random_state=0),
     "TopicRanking(2)": lambda: plurank.TopicRanking(2, random_state=0),
     "SingleRanking()": lambda: plurank.SingleRanking(),
