@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+import plurank
+
 HEAVY = {
     "altair", "dask", "distributed", "fastapi", "jinja2", "narwhals", "numba", "numpy", "pandas", "polars", "pooch",
     "pyarrow", "scipy", "sklearn", "sqlalchemy", "uvicorn", "vl_convert",
@@ -33,3 +35,10 @@ def test_help_loads_nothing_heavy(args):
 
 def test_listing_the_public_names_loads_nothing_heavy():
     assert loaded_after("import plurank; assert 'MixedRanking' in dir(plurank)") & HEAVY == set()
+
+
+def test_every_public_name_has_a_home_and_is_there():
+    assert {*plurank._HOMES, "datasets"} == set(plurank.__all__) == set(dir(plurank))
+    assert all(hasattr(plurank, name) for name in plurank.__all__)
+    with pytest.raises(AttributeError, match="module 'plurank' has no attribute 'no_such_name'"):
+        plurank.no_such_name  # noqa: B018
