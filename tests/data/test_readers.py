@@ -315,3 +315,10 @@ def test_a_semicolon_file_may_hold_commas_in_its_values(write):
 def test_a_decimal_comma_is_refused_as_a_weight_and_not_guessed_at(write):
     told = refusal(write("votes.csv", "user;winner;loser;weight\nu;a;b;0,5\n"))
     assert "the weight is not a positive number. Mend it, with a point as in 0.5" in told
+
+
+def test_files_in_the_home_folder_can_be_named_from_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "votes.csv").write_text("user,winner,loser\nu,a,b\n")
+    assert len(read_comparisons("~/votes.csv")) == 1

@@ -71,7 +71,7 @@ def existing(path: File) -> Path:
     """Check that a path is a file with something in it."""
     if not isinstance(path, (str, PathLike)):
         raise ParameterError(f"expected the path of a file, got {type(path).__name__}.")
-    file = Path(path)
+    file = Path(path).expanduser()
     if file.is_dir():
         raise DataError(f"{file} is a folder; expected a file.")
     if not file.is_file():
