@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from plurank import Comparisons, simulate
-from plurank.algorithms.choose_priors import RANGES, choose_priors
+from plurank.algorithms.choose_priors import RANGES, STEP, _between, _move, _place, choose_priors
 from plurank.algorithms.crowd import InMemory
 from plurank.inference.priors import Priors, mean_of
 from tests.oracles.small_data import draw_comparisons
@@ -100,3 +100,18 @@ def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
 
 def test_comparisons_asked_one_by_one_have_no_worth_to_choose(strict_data):
     assert choose(strict_data, Priors.vague(2), "concentration", "spread").worth == 1.0
+
+
+@pytest.mark.parametrize(("top", "moved"), [(0.3, 0.3), (-0.45, -0.45), (0.0, 0.0), (0.9, 0.5), (-4.0, -0.5)])
+def test_priors_move_to_the_top_of_the_parabola_through_their_neighbours_by_half_a_step_at_most(top, moved):
+    priors = Priors.vague(2, concentration=1.0)
+    gains = {_place(_move(priors, {"spread": 1.0}, sign)): top**2 - (sign - top) ** 2 for sign in (-1.0, 1.0)}
+    found = _between(priors, gains)
+    assert found.concentration == 1.0, "whose neighbours were not tried"
+    assert found.spread == pytest.approx(STEP**moved)
+
+
+def test_priors_stay_where_neighbours_do_not_bend_down():
+    priors = Priors.vague(2, concentration=1.0)
+    gains = {_place(_move(priors, {"spread": 1.0}, sign)): sign for sign in (-1.0, 1.0)}
+    assert _between(priors, gains) is priors

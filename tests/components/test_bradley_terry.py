@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 
-from plurank.components.bradley_terry import BradleyTerry
+from plurank.components.bradley_terry import BradleyTerry, slopes
 from plurank.components.score_prior import ScorePrior
 
 
@@ -84,3 +84,18 @@ def test_rankings_are_alike_where_their_own_scores_spread_little(rng):
     assert BradleyTerry(shared + 0.05 * own).are_alike
     assert not BradleyTerry(shared + own).are_alike
     assert not BradleyTerry(shared).are_alike  # one ranking has no other to be like
+
+
+@pytest.mark.parametrize("n_different", [1, 2, 3])
+def test_slopes_are_differences_of_wins_where_scores_differ_and_0_where_none_do(n_different):
+    scores = np.array([0.0, 2.0, 6.0])[np.arange(4) % n_different, None]
+    wins = 0.1 * scores + 0.2
+    np.testing.assert_allclose(slopes(scores, wins), 0.1 if n_different > 1 else 0.0, atol=1e-12)
+
+
+def test_what_data_said_is_what_errors_have_beyond_the_prior():
+    prior = ScorePrior(0.7, 1.5)
+    information = np.array([0.5, 2.0, 40.0])
+    errors, _ = prior.errors(information[:, None, None])
+    np.testing.assert_allclose(prior.precision_beyond(errors)[:, 0], information)
+    assert (prior.precision_beyond(np.full((2, 1), 9.0)) == 0.0).all(), "no data say less than nothing"

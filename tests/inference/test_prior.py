@@ -21,6 +21,14 @@ def test_mean_weights_and_concentration_are_close_to_the_truth(concentration):
     assert found == pytest.approx(concentration, rel=0.2)
 
 
+def test_the_concentration_of_two_rankings_is_found_and_one_ranking_has_none():
+    s = simulate(8000, 8, 2, 30, 1.0, random_state=0, mean_weights=[0.6, 0.4])
+    moments = pair_moments(s.comparisons, 0)
+    assert fit_prior(moments, s.rankings, 0.0)[1] == pytest.approx(1.0, rel=0.2)
+    mean, found = fit_prior(moments, s.rankings[:1], 0.0)
+    assert (mean.tolist(), found) == ([1.0], CONCENTRATION_RANGE[1])
+
+
 def test_the_second_moment_is_close_to_that_of_the_users_drawn():
     s = simulate(8000, 8, 3, 30, 1.0, random_state=0, mean_weights=MEAN)
     mean, second = weight_moments(pair_moments(s.comparisons, 0), s.rankings, 0.0)
