@@ -115,3 +115,12 @@ def test_priors_stay_where_neighbours_do_not_bend_down():
     priors = Priors.vague(2, concentration=1.0)
     gains = {_place(_move(priors, {"spread": 1.0}, sign)): sign for sign in (-1.0, 1.0)}
     assert _between(priors, gains) is priors
+
+
+def test_a_move_along_the_ridge_changes_the_concentration_by_twice_as_many_steps():
+    priors = Priors.vague(2, concentration=1.0)
+    for sign in (-1.0, 1.0):
+        moved = _move(priors, {"concentration": 2.0, "spread": 1.0}, sign)
+        assert moved.concentration == pytest.approx(10.0**sign)
+        assert moved.spread == pytest.approx(10.0 ** (0.5 * sign))
+    assert _move(priors, {"concentration": 7.0}, 1.0) is None

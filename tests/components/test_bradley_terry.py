@@ -7,6 +7,7 @@ from scipy.stats import multivariate_normal
 
 from plurank.components.bradley_terry import BradleyTerry, slopes
 from plurank.components.score_prior import ScorePrior
+from tests.oracles.small_data import draw_comparisons
 
 
 def dense_log_density(prior, scores):
@@ -99,3 +100,20 @@ def test_what_data_said_is_what_errors_have_beyond_the_prior():
     errors, _ = prior.errors(information[:, None, None])
     np.testing.assert_allclose(prior.precision_beyond(errors)[:, 0], information)
     assert (prior.precision_beyond(np.full((2, 1), 9.0)) == 0.0).all(), "no data say less than nothing"
+
+
+@pytest.mark.parametrize("mixing", ["probability", "utility"])
+@pytest.mark.parametrize("n_priors", [1, 40])
+def test_users_weighed_group_after_group_say_what_they_say_all_at_once(mixing, n_priors, rng, monkeypatch):
+    c, component = draw_comparisons(rng, n_users=40, n_items=5), BradleyTerry(rng.standard_normal((5, 2)), mixing)
+    start, prior = rng.dirichlet(np.ones(2), 40), rng.uniform(0.5, 2.0, (n_priors, 2))
+    edges = np.array([0, 10, 15, 30, 40])
+
+    def weigh():
+        found = component.weigh(c, start, prior, 3, informed=True, edges=edges)
+        return [*found.sums, *found[1:]]
+
+    at_once = weigh()
+    monkeypatch.setattr("plurank.data.blocks.PRIVATE_BYTES", 1)
+    for one, other in zip(at_once, weigh(), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -39,6 +39,12 @@ def test_the_gain_is_the_mutual_information_of_answer_and_weights(rng):
     assert information_gain(chances, shares)[0] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_the_rough_gain_is_the_gain_to_second_order_up_to_a_factor(rng):
+    chances = np.linspace(0.1, 0.9, 9)[:, None] + 1e-3 * rng.standard_normal((9, 50))
+    exact = information_gain(chances, np.full(50, 0.02))
+    np.testing.assert_allclose(questions._rough_gain(chances), 2.0 * np.log(2.0) * exact, rtol=0.01)
+
+
 def test_a_question_that_tells_two_equal_camps_apart_gains_one_bit():
     assert information_gain(np.array([[0.0, 1.0]]), np.array([0.5, 0.5])) == pytest.approx(1.0)
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from plurank import kernels, simulate
 from plurank.components.ordered import places_of
 from plurank.components.strict import win_probabilities
-from plurank.inference.user_weights import fit_flip, infer_weights
+from plurank.inference.user_weights import fit_flip, flip_behind, infer_weights
 from tests.oracles.small_data import draw_comparisons, flipped, repeated, users_of, weighted
 
 seeds = st.integers(0, 2**32 - 1)
@@ -131,6 +131,11 @@ def test_no_comparison_is_impossible_even_where_all_data_fit():
     s = simulate(50, 5, 1, 10, random_state=0)
     flip = fit_flip(s.comparisons, s.rankings, np.ones((50, 1)))
     assert 0.5 / 501 <= flip < 2 / 500
+
+
+def test_where_all_data_fit_flips_are_as_rare_as_half_of_one_more_comparison():
+    assert flip_behind(np.ones(9), None) == pytest.approx(0.05, abs=1e-5)
+    assert flip_behind(np.ones(2), np.array([4.0, 5.0])) == pytest.approx(0.05, abs=1e-5)
 
 
 def test_probabilities_of_the_two_orders_sum_to_one():
