@@ -3,12 +3,13 @@
 import numba
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.mallows import Mallows
 from plurank.inference.intervals import weight_bounds
 from plurank.kernels.simplex import evidence_of, integrate_weights
-from tests.oracles.log_posterior import best_theta, log_marginal, log_posterior, slope_in_theta
+from tests.oracles.log_posterior import best_theta, integrate_on_grid, log_marginal, log_posterior, slope_in_theta
 from tests.oracles.small_data import draw_comparisons, users_of
 
 both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
@@ -62,6 +63,31 @@ def test_the_slope_in_the_scores_equals_finite_differences(mixing, weighted, n_r
     np.testing.assert_allclose(weighed(scores).sums.slope, expected, atol=1e-4)
 
 
+@both_mixings
+@pytest.mark.parametrize("n_rankings", [2, 3])
+@pytest.mark.parametrize("strength", [1.0, 10.0])
+def test_laplaces_method_is_near_the_integral_over_all_weights(mixing, n_rankings, strength):
+    rng = np.random.default_rng(1)
+    c = draw_comparisons(rng, n_users=4, weighted=True)
+    prior, start = strength * rng.uniform(1.0, 2.0, n_rankings), np.full((1, n_rankings), 1.0 / n_rankings)
+    errors, at_a_point = [], []
+    for scores in 2.0 * rng.standard_normal((2, c.n_items, n_rankings)):
+        for u in range(c.n_users):
+            user = c.block(u, u + 1)
+            seen = BradleyTerry(scores, mixing).weigh(user, start, prior[None], 100)
+            exact, mean, variance = integrate_on_grid(mixing, user, scores, prior)
+            errors.append(seen.sums.log_posterior + 0.5 * (n_rankings - 1) * np.log(2.0 * np.pi) - exact)
+            at_a_point.append(log_posterior(mixing, user, scores, seen.weights, prior[None]) - exact)
+            np.testing.assert_allclose(seen.means[0], mean, atol=0.02 / strength)
+            spread = (1.0 - seen.means[0] @ seen.means[0]) / (seen.evidence[0] + 1.0)
+            assert 0.9 < spread / variance < 1.0 + 0.5 / strength
+    # without comparisons this is Stirling's formula, which leaves out at most 1 / 12 a count of 1
+    assert np.abs(errors).max() < n_rankings / 12.0 / strength
+    # what fits one user better, one table of scores or the other, is told far better than by the best weights alone
+    between, between_points = (np.diff(np.reshape(x, (2, -1)), axis=0) for x in (errors, at_a_point))
+    assert np.abs(between).mean() < 0.3 * np.abs(between_points).mean()
+
+
 @with_and_without_weights
 def test_the_curvature_of_mixed_utilities_equals_finite_differences_where_weights_cannot_vary(weighted):
     c, scores, theta, _ = draw_case(3, weighted)
@@ -76,10 +102,16 @@ def test_the_curvature_of_mixed_utilities_equals_finite_differences_where_weight
 
 
 @with_and_without_weights
-def test_the_curvature_of_mixed_probabilities_is_positive(weighted):
+def test_the_curvature_of_mixed_probabilities_is_as_if_one_saw_which_ranking_made_a_comparison(weighted):
     c, scores, theta, prior = draw_case(4, weighted)
-    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).sums.curvature > 0).any()
-    assert (BradleyTerry(scores).weigh(c, theta, prior, 0).sums.curvature >= 0).all()
+    expected = np.zeros(scores.shape)
+    for e, u in enumerate(users_of(c)):
+        p = expit(scores[c.winners[e]] - scores[c.losers[e]])
+        made_by = theta[u] * p / (theta[u] @ p)
+        mass = made_by * p * (1.0 - p) * (1.0 if c.weights is None else c.weights[e])
+        expected[c.winners[e]] += mass
+        expected[c.losers[e]] += mass
+    np.testing.assert_allclose(BradleyTerry(scores).weigh(c, theta, prior, 0).sums.curvature, expected, rtol=1e-10)
 
 
 @both_mixings

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logsumexp
 
 from tests.oracles.small_data import users_of
 
@@ -65,3 +65,22 @@ def best_theta(log_posterior_of, n_rankings):
     )
     assert found.success, found.message
     return found.x
+
+
+def integrate_on_grid(mixing, c, scores, prior, step=0.25, reach=25.0):
+    """Log of the integral over one user's weights in the softmax basis, their mean (K,) and their total variance.
+
+    The sum over a grid of all weights whose logarithms differ from the last one's by less than reach.
+    """
+    axis = np.arange(-reach, reach, step)
+    free = np.meshgrid(*[axis] * (len(prior) - 1), indexing="ij")
+    logs = np.stack([*(column.ravel() for column in free), np.zeros(free[0].size)], axis=1)
+    logs -= logsumexp(logs, axis=1, keepdims=True)
+    theta, values = np.exp(logs), logs @ prior
+    for e in range(len(c)):
+        count = 1.0 if c.weights is None else c.weights[e]
+        values += count * log_probabilities(mixing, scores, theta, c.winners[[e]], c.losers[[e]])
+    total = logsumexp(values)
+    shares = np.exp(values - total)
+    mean = shares @ theta
+    return total + (len(prior) - 1) * np.log(step), mean, float((shares @ theta**2 - mean**2).sum())
