@@ -48,6 +48,28 @@ def test_slope_and_curvature_of_the_score_prior_equal_finite_differences(known, 
         assert (2 * here - up - down) / 1e-6 == pytest.approx(curvature[at], abs=1e-6)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_errors_of_scores_are_those_of_the_gaussian_posterior(known, rng):
+    prior, root = draw_prior(rng, (4, 3), known), rng.standard_normal((4, 3, 3))
+    information = root @ root.transpose(0, 2, 1)
+    errors, correlations = prior.errors(information)
+    expected = []
+    for i in range(4):
+        precision = np.linalg.inv(prior.own**2 * np.eye(3) + prior.shared**2) + information[i]
+        precision += np.diag(prior.known[1][i]) if known else 0.0
+        expected.append(np.linalg.inv(precision))
+        np.testing.assert_allclose(errors[i], np.sqrt(np.diag(expected[i])), rtol=1e-9)
+    scaled = [c / np.sqrt(np.outer(np.diag(c), np.diag(c))) for c in expected]
+    np.testing.assert_allclose(correlations, np.mean(scaled, axis=0), rtol=1e-9)
+
+
+def test_errors_without_data_are_those_of_the_prior_and_nothing_is_known_beyond_it():
+    prior = ScorePrior(0.7, 1.5)
+    errors, _ = prior.errors(np.zeros((4, 3, 3)))
+    np.testing.assert_allclose(errors, np.hypot(0.7, 1.5))
+    np.testing.assert_allclose(prior.precision_beyond(errors), 0.0, atol=1e-12)
+
+
 def test_what_rankings_share_costs_less_than_what_they_do_not():
     prior = ScorePrior(0.3, 1.0)
     alike, apart = np.array([[1.0, 1.0]]), np.array([[1.0, -1.0]])

@@ -82,6 +82,21 @@ def test_errors_that_cancel_in_a_blend_make_no_doubt_about_it(rng):
     assert (upper - lower).sum() > 10
 
 
+def test_places_for_a_user_are_those_of_drawing_scores_and_weights(rng):
+    scores, errors, weights = rng.standard_normal((8, 3)), rng.uniform(0.2, 0.6, (8, 3)), np.array([0.5, 0.3, 0.2])
+    root = rng.standard_normal((3, 3))
+    correlations = np.corrcoef(root @ root.T + np.eye(3))
+    lower, upper = user_place_bounds(scores, errors, correlations, weights, 20.0, 0.9)
+    noise = rng.multivariate_normal(np.zeros(3), correlations, (20_000, 8))
+    theta = rng.dirichlet(20.0 * weights, 20_000)
+    blended = ((scores + errors * noise) * theta[:, None]).sum(axis=2)
+    drawn = (-blended).argsort(axis=1).argsort(axis=1) + 1
+    # 400 draws find a quantile to 1.1 % of the draws a sigma, which is less than one place
+    np.testing.assert_allclose(lower, np.quantile(drawn, 0.05, axis=0, method="nearest"), atol=1)
+    np.testing.assert_allclose(upper, np.quantile(drawn, 0.95, axis=0, method="nearest"), atol=1)
+    assert (upper - lower).mean() > 1
+
+
 @given(
     seed=st.integers(0, 999),
     n_rankings=st.integers(1, 5),

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy.stats import truncnorm
 
-from plurank.inference.star_law import _expect_likings, fit_stars
+from plurank.inference.star_law import StarLaw, _expect_likings, fit_stars
 
 THRESHOLDS = np.array([-1.5, -0.5, 0.4, 1.3])
 
@@ -98,6 +99,23 @@ def test_a_star_far_from_what_was_expected_still_lies_in_its_interval():
     likings = _expect_likings(np.array([-9.0, 0.0]), np.array([0.0]), np.array([1, 1]))
     assert likings[0] >= 0.0
     np.testing.assert_allclose(likings[1], np.sqrt(2.0 / np.pi))
+
+
+def test_hidden_likings_are_the_means_of_truncated_normals(rng):
+    middle, codes = rng.standard_normal(20), np.arange(20) % 5
+    edges = np.concatenate([[-np.inf], THRESHOLDS, [np.inf]])
+    expected = truncnorm.mean(edges[codes] - middle, edges[codes + 1] - middle, loc=middle)
+    np.testing.assert_allclose(_expect_likings(middle, THRESHOLDS, codes), expected, atol=1e-9)
+
+
+def test_chances_of_stars_are_those_of_drawing_a_line_and_a_liking(rng):
+    line, covariance = np.array([0.3, 0.8]), np.array([[0.4, -0.1], [-0.1, 0.2]])
+    law = StarLaw(THRESHOLDS, line[None], covariance[None], centre=2.0, scale=0.5, converged=True)
+    lines = rng.multivariate_normal(line, covariance, 100_000)
+    likings = lines[:, 0] + lines[:, 1] * (2.6 - 2.0) / 0.5 + rng.standard_normal(100_000)
+    drawn = np.bincount(np.searchsorted(THRESHOLDS, likings), minlength=5) / 100_000
+    # a standard error of at most 0.0016
+    np.testing.assert_allclose(law.probabilities(np.array([0]), np.array([2.6]))[0], drawn, atol=0.007)
 
 
 def test_rounds_that_do_not_suffice_are_admitted(monkeypatch):

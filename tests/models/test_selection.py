@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from plurank import Comparisons, DataError, ParameterError, select_rankings, simulate
+from plurank.models.selection import _mean
 from tests.oracles.simulated_scores import simulate_scores
 
 # choosing the priors takes many passes for every candidate; these are near those of the simulations
@@ -54,6 +55,17 @@ def test_the_fewest_rankings_within_one_standard_error_of_the_best_are_chosen(se
     table = selection.table
     good = table.filter(table["behind"] <= table["behind_se"])
     assert selection.n_rankings == good["n_rankings"].min()
+
+
+def test_standard_errors_are_those_of_means_over_users(rng):
+    logs = rng.standard_normal(30)
+    mean, error = _mean(np.column_stack([4.0 * logs, np.full(30, 4.0)]))
+    assert mean == pytest.approx(logs.mean())
+    assert error == pytest.approx(logs.std(ddof=1) / np.sqrt(30))
+    # with unequal users, those of drawing users again
+    sums = np.column_stack([rng.standard_normal(200), rng.integers(1, 9, 200)])
+    drawn = sums[rng.integers(200, size=(4000, 200))].sum(axis=1)
+    assert _mean(sums)[1] == pytest.approx((drawn[:, 0] / drawn[:, 1]).std(), rel=0.1)
 
 
 def test_the_answer_is_a_sentence_with_the_figures(selection):

@@ -3,7 +3,9 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta
 
+from plurank import kernels
 from plurank.statistics.pair_counts import PairCounts
 from tests.oracles.small_data import draw_comparisons, users_of
 
@@ -60,3 +62,17 @@ def test_meetings_list_every_partner_of_every_item_with_wins_and_losses(seed):
         assert len(partners[own]) == len(met)
         np.testing.assert_array_equal(won[own], table[i, partners[own]])
         np.testing.assert_array_equal(lost[own], table[partners[own], i])
+
+
+def test_expected_wins_are_near_the_mean_over_a_dirichlet_of_weights(rng):
+    quantiles = (np.arange(20_000) + 0.5) / 20_000
+    one, none = np.array([0, 1]), np.empty(0)
+    for evidence in (20.0, 80.0):
+        theta, p = rng.dirichlet(np.full(2, 3.0)), rng.uniform(0.1, 0.9, 2)
+        first = beta.ppf(quantiles, *(evidence * theta))
+        exact = (first * p[0] / (first * p[0] + (1.0 - first) * p[1])).mean()
+        found = kernels.expected_wins(one, np.zeros(1, np.int32), none, p[None], theta[None], np.array([evidence]))
+        plain = theta[0] * p[0] / (theta @ p)
+        # to second order: what is left falls with the square of the evidence
+        assert abs(found[0, 0] - exact) < min(2.0 / evidence**2, 0.3 * abs(plain - exact))
+        np.testing.assert_allclose(found.sum(), 1.0)
