@@ -73,6 +73,24 @@ def test_the_papers_rule_works_on_every_model(kind, models, split):
     assert np.corrcoef(found, test["rating"])[0, 1] > 0.4
 
 
+@pytest.mark.parametrize("ties", ["ignore", "both"])
+def test_the_papers_rule_is_the_star_that_a_plain_loop_finds(ties):
+    train, test = halves(draw_ratings(n_users=80))
+    model = TopicRanking(2, random_state=0).fit(Comparisons.from_ratings(train))
+    asked = test.head(40)
+    found = RatingPredictor(model, "most-likely", ties=ties).fit(train).predict(asked)
+    for row, (user, item, _) in enumerate(asked.iter_rows()):
+        own = train.filter(pl.col("user") == user)
+        frame = own.select("user", left=pl.lit(item), right="item")
+        wins, stars = model.predict_proba(frame), own["rating"].to_numpy()
+        logs = []
+        for star in range(1, 6):
+            lower, higher = (stars <= star, stars >= star) if ties == "both" else (stars < star, stars > star)
+            logs.append(np.log(wins[lower]).sum() + np.log(1.0 - wins[higher]).sum())
+        # strict rankings often find two stars equally likely, but for rounding: then the lower is given
+        assert found[row] == 1 + np.flatnonzero(logs >= np.max(logs) - 1e-9)[0]
+
+
 def test_integers_are_the_levels_nearest_to_the_means(models, split):
     train, test = split
     predictor = RatingPredictor(models["utility"]).fit(train)

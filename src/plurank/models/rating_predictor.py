@@ -32,6 +32,7 @@ N_FOLDS = 5
 PAIRS_PER_RATING = 20  # enough to fold somebody in
 MOST_LEVELS = 100
 BLOCK_PAIRS = 2**20  # that are held at once
+EQUALLY = 1e-9  # likely are stars whose log-likelihoods differ by no more: by rounding
 
 
 class RatingPredictor(BaseEstimator):  # type: ignore[misc]
@@ -183,7 +184,8 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
             size = (len(items[block]), len(self.levels_))
             likelihoods = level_likelihoods(rows, levels, wins, coins, *size, self.ties)
             compared = np.bincount(rows, minlength=size[0]) > 0
-            found[block] = np.where(compared, self.levels_[likelihoods.argmax(axis=1)], found[block])
+            likeliest = likelihoods >= likelihoods.max(axis=1, keepdims=True) - EQUALLY
+            found[block] = np.where(compared, self.levels_[likeliest.argmax(axis=1)], found[block])
         return found
 
     def _blocks_of_pairs(self, raters: Numbers, items: Codes) -> Iterator[tuple[slice, Numbers, Numbers]]:
