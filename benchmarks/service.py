@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +24,7 @@ import numpy as np
 
 import plurank
 from benchmarks.common import write_results
+from tests.web.servers import started
 
 CONNECTIONS, SEED, N_BODIES = 50, 0, 100
 LUA = """
@@ -136,13 +136,8 @@ def processor_seconds(process: int) -> float:
 def measure(workers: int, seconds: int, folder: Path) -> list[dict[str, object]]:
     model = folder / "model.plurank"
     make_model(model)
-    command = [sys.executable, "-m", "plurank", "serve", model, "--port", "0", "--rate", "0", "--workers", str(workers)]
-    server = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True)
-    try:
-        address = server.stdout.readline().split(" at ")[1].split("/.")[0]
-        wait_for(address)
-        ask = ask_by_wrk if shutil.which("wrk") else ask_by_python
-        rows = []
+    ask, rows = ask_by_wrk if shutil.which("wrk") else ask_by_python, []
+    with started(model, "--workers", workers) as (server, address):
         for case, (path, requests) in bodies().items():
             for body in requests if case == "/rank, known user" else requests[:5]:  # what is remembered, is now
                 httpx.post(address + path, content=body, headers={"content-type": "application/json"}, timeout=60)
@@ -155,19 +150,7 @@ def measure(workers: int, seconds: int, folder: Path) -> list[dict[str, object]]
             row["cores_used"] = round(took / (time.monotonic() - begin), 2)
             rows.append({**row, "load": round(load, 1), "client": ask.__name__.removeprefix("ask_by_")})
             print(row, flush=True)
-        return rows
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def wait_for(address: str) -> None:
-    while True:
-        try:
-            httpx.get(f"{address}/health", timeout=30)
-            return
-        except httpx.TransportError:
-            time.sleep(0.1)
+    return rows
 
 
 def main() -> None:
