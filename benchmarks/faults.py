@@ -20,11 +20,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from http.client import HTTPException
 from itertools import count
 from pathlib import Path
 
@@ -36,7 +34,7 @@ from plurank.data.ingest import build_store
 from plurank.data.ingest_memory import Budget
 from plurank.progress import silent
 from plurank.web.feedback import FeedbackStore, GivenAnswer
-from tests.web.servers import kill_all, post, started
+from tests.web.servers import kill_all, senders, started
 
 SMALL = Budget(room=10**9, text_bytes=30_000, batch_rows=2_000, shard_rows=3_000)  # many small steps
 KINDS = ("save", "ingest", "fit", "feedback")
@@ -187,34 +185,20 @@ def forget_fit(folder: Path) -> None:
     shutil.rmtree(folder / "fit", ignore_errors=True)
 
 
-def send(address: str, name: str, acknowledged: list[str]) -> None:
-    for n in count():
-        answer = {"id": f"{name}-{n}", "user": "somebody", "winner": 0, "loser": 1}
-        try:
-            status, _ = post(f"{address}/feedback", answer)
-        except (OSError, HTTPException, ValueError):  # no reply, or half of one
-            return
-        if status == 201:
-            acknowledged.append(answer["id"])
-
-
 def kill_serving(folder: Path, draw: random.Random) -> Iterator[str]:
     model, database = folder / "model.plurank", folder / "answers.db"
     fit_small(plurank.simulate(100, 8, 2, 20, random_state=3).comparisons).save(model)
     total: list[str] = []
     for turn in count():
-        acknowledged: list[str] = []
-        with started(model, "--workers", 2, "--feedback", database) as (process, address):
-            senders = [threading.Thread(target=send, args=(address, f"{turn}-{n}", acknowledged)) for n in range(8)]
-            for sender in senders:
-                sender.start()
+        with (
+            started(model, "--workers", 2, "--feedback", database) as (process, address),
+            senders(address, f"turn {turn}, sender", 0, 1) as acknowledged,
+        ):
             time.sleep(draw.uniform(0, 1))
             kill_all(process)
-            for sender in senders:
-                sender.join()
         total += acknowledged
         store = FeedbackStore(str(database))
-        kept = set(store.add([GivenAnswer(name, "somebody", 0, 1) for name in total]))
+        kept = set(store.add([GivenAnswer(id, id.split("-")[0], 0, 1) for id in total]))
         claim(kept <= {"known"}, "an answer was acknowledged and is lost")
         store.close()
         yield f"{len(acknowledged)} acknowledged"

@@ -9,10 +9,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager, suppress
+from http.client import HTTPException
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -68,6 +71,30 @@ def post(url, body):
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
+
+
+@contextmanager
+def senders(address, name, winner, loser):
+    """Let eight senders give answers until the server is killed; gives the ids that it has acknowledged so far."""
+    acknowledged = []
+    given = [(address, f"{name} {n}", winner, loser, acknowledged) for n in range(8)]
+    threads = [threading.Thread(target=_send, args=args) for args in given]
+    for thread in threads:
+        thread.start()
+    yield acknowledged
+    for thread in threads:
+        thread.join(PATIENCE)
+
+
+def _send(address, sender, winner, loser, acknowledged):
+    for n in count():
+        answer = {"id": f"{sender}-{n}", "user": sender, "winner": winner, "loser": loser}
+        try:
+            status, _ = post(f"{address}/feedback", answer)
+        except (OSError, HTTPException, ValueError):  # no reply, or half of one
+            return
+        if status == 201:
+            acknowledged.append(answer["id"])
 
 
 def _binaries():

@@ -4,9 +4,8 @@ import asyncio
 import signal
 import socket
 import sys
-import threading
+import time
 from contextlib import suppress
-from http.client import HTTPException
 
 import pytest
 import uvicorn
@@ -15,7 +14,7 @@ import plurank
 from plurank.web import protocol
 from plurank.web.feedback import FeedbackStore, GivenAnswer
 from plurank.web.learning import learn, prepare_lesson
-from tests.web.servers import get, kill_all, post, postgres, started
+from tests.web.servers import get, kill_all, postgres, senders, started
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills process groups, as POSIX has them")
 
@@ -33,33 +32,18 @@ def database(request, tmp_path):
     return request.getfixturevalue("postgres_url")
 
 
-def send_until_killed(address, sender, acknowledged, enough):
-    for n in range(10_000):
-        answer = {"id": f"{sender}-{n}", "user": f"visitor {sender}", "winner": "tea", "loser": "cola"}
-        try:
-            status, _ = post(f"{address}/feedback", answer)
-        except (OSError, HTTPException, ValueError):  # no reply, or half of one
-            return
-        if status == 201:
-            acknowledged.append(answer["id"])
-        if len(acknowledged) >= 100:
-            enough.set()
-
-
 def test_what_was_acknowledged_survives_kill_9_and_the_model_learns_it(model_file, database):
-    acknowledged, enough = [], threading.Event()
-    with started(model_file, "--workers", 2, "--feedback", database) as (process, address):
-        senders = [
-            threading.Thread(target=send_until_killed, args=(address, n, acknowledged, enough)) for n in range(8)
-        ]
-        for sender in senders:
-            sender.start()
-        assert enough.wait(60)
+    with (
+        started(model_file, "--workers", 2, "--feedback", database) as (process, address),
+        senders(address, "visitor", "tea", "cola") as acknowledged,
+    ):
+        deadline = time.monotonic() + 60
+        while len(acknowledged) < 100:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         kill_all(process)
-        for sender in senders:
-            sender.join(60)
     store = FeedbackStore(database)
-    again = [GivenAnswer(id, f"visitor {id.split('-')[0]}", "tea", "cola") for id in acknowledged]
+    again = [GivenAnswer(id, id.split("-")[0], "tea", "cola") for id in acknowledged]
     assert set(store.add(again)) == {"known"}
     store.close()
     stored = plurank.read_feedback(database)
