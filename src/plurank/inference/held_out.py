@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError
-from plurank.inference.laws import MOST_TOKENS, Law, Seeds, totals
+from plurank.inference.laws import MOST_TOKENS, Law, Seeds
 from plurank.rng import draw_seed, uniforms_of
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ def _log_likelihoods(law: Law, comparisons: Comparisons, n_particles: int, seed:
 
 def _blocks(comparisons: Comparisons, most: int) -> Iterator[tuple[int, int]]:
     """Cut users into blocks with about ``most`` tokens; what comes out for a user does not depend on them."""
-    sizes = np.maximum(np.diff(comparisons.offsets), np.minimum(totals(comparisons), MOST_TOKENS))
+    sizes = np.maximum(np.diff(comparisons.offsets), np.minimum(comparisons.weights_of_users(), MOST_TOKENS))
     ends = np.cumsum(sizes)
     edges = np.searchsorted(ends, np.arange(0, ends[-1], most), side="right")
     return itertools.pairwise(np.unique(np.append(edges, comparisons.n_users)).tolist())

@@ -65,14 +65,14 @@ class Tokens:
         spoke = np.diff(c.offsets) > 0
         values = np.zeros(c.n_users)
         countable = spoke & _is_countable(c)
-        tokens = _repeat(_of_users(c, countable))
+        tokens = _repeat(c.take_users(countable))
         p = np.ascontiguousarray(self.likelihoods(tokens.winners, tokens.losers))
         values[countable] = kernels.read_left_to_right(
             tokens.offsets, p, self.prior, seeds[countable], n_particles, MOST_REDRAWN
         )
         others = spoke & ~countable
         if others.any():
-            values[others] = self._posteriors(_of_users(c, others)).integrate(seeds[others], n_particles)
+            values[others] = self._posteriors(c.take_users(others)).integrate(seeds[others], n_particles)
         return values
 
     def draw_posterior(self, comparisons: Comparisons, n: int, seed: int) -> Draws:
@@ -87,9 +87,9 @@ class Tokens:
         c = comparisons
         p = np.ascontiguousarray(self.likelihoods(c.winners, c.losers))
         prior = np.maximum(self.prior, LEAST_COUNT)
-        start = prior + totals(c)[:, None] / len(prior)
+        start = prior + c.weights_of_users()[:, None] / len(prior)
         near, _ = kernels.infer_dirichlets(c.offsets, p, c.kernel_weights, prior, start, WEIGHING_ROUNDS, 1e-3)
-        return Posteriors(c, prior, near, p, _log_mixture)
+        return Posteriors(c, prior, near, p, np.log)
 
 
 @dataclass(frozen=True)
@@ -168,23 +168,14 @@ class Posteriors:
         return logs, likelihoods, shares
 
 
-def totals(comparisons: Comparisons) -> Floats:
-    """Sum the weights of every user's comparisons, (M,)."""
-    return np.bincount(comparisons.user_of_each(), comparisons.weights, comparisons.n_users).astype(np.float64)
-
-
 def _is_countable(comparisons: Comparisons) -> NDArray[np.bool_]:
     """Tell for every user whether the comparisons are whole ones, and not too many, (M,)."""
     c = comparisons
-    few = totals(c) <= MOST_TOKENS
+    few = c.weights_of_users() <= MOST_TOKENS
     if c.weights is None:
         return few
     broken = np.bincount(c.user_of_each(), c.weights % 1.0 != 0.0, c.n_users)
     return few & (broken == 0)
-
-
-def _of_users(comparisons: Comparisons, chosen: NDArray[np.bool_]) -> Comparisons:
-    return comparisons.select(np.repeat(chosen, np.diff(comparisons.offsets)))
 
 
 def _repeat(comparisons: Comparisons) -> Comparisons:
@@ -195,10 +186,6 @@ def _repeat(comparisons: Comparisons) -> Comparisons:
     times = c.weights.astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(times)])[c.offsets]
     return Comparisons(np.repeat(c.winners, times), np.repeat(c.losers, times), offsets, c.items, c.users)
-
-
-def _log_mixture(x: Floats) -> Floats:
-    return np.log(x)
 
 
 def _log_sigmoid(x: Floats) -> Floats:

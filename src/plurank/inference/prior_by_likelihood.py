@@ -42,8 +42,7 @@ def fit_prior_by_likelihood(
     p = np.ascontiguousarray(Strict(rankings, flip).chances(c.winners, c.losers))
     prior = np.clip(start, *COUNT_RANGE)
     # the most probable weights have one maximum, the bound has many: it is begun at the former
-    totals = np.bincount(c.user_of_each(), c.weights, c.n_users)
-    posteriors = prior + totals[:, None] * infer_weights(c, rankings, flip, prior)
+    posteriors = prior + c.weights_of_users()[:, None] * infer_weights(c, rankings, flip, prior)
     history: list[float] = []
     for _ in range(MAX_ROUNDS if len(prior) > 1 else 0):
         posteriors, values = kernels.infer_dirichlets(
