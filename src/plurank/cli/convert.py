@@ -12,7 +12,7 @@ from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
 from plurank.cli.output import emit_json, label, out, progress
 from plurank.exceptions import DataError
-from plurank.wording import count
+from plurank.wording import describe_size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,6 +97,6 @@ def _report(made: "Comparisons", kind: str, output: Path, *, as_json: bool) -> N
         emit_json({"output": str(output), "kind": kind, **sizes})
         return
     console = out()
-    people, things = count(made.n_users, "user"), count(made.n_items, "item")
-    console.print(f"Wrote {label(output)}: {count(len(made), 'comparison')} of {people} and {things}, from {kind}.")
+    size = describe_size(len(made), made.n_users, made.n_items)
+    console.print(f"Wrote {label(output)}: {size}, from {kind}.")
     console.print(f"Next: plurank show {label(output)}", soft_wrap=True)

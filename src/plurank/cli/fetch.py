@@ -11,7 +11,7 @@ from plurank.cli import options
 from plurank.cli.files import check_table, write_table
 from plurank.cli.output import emit_json, label, out, progress
 from plurank.exceptions import ParameterError
-from plurank.wording import count
+from plurank.wording import describe_size
 
 
 def fetch(
@@ -48,8 +48,8 @@ def fetch(
         sizes = {"n_users": made.n_users, "n_items": made.n_items, "n_comparisons": len(made)}
         emit_json({"output": str(output), "name": name, **sizes, "licence": found.licence, "citation": found.citation})
         return
-    people, things = count(made.n_users, "user"), count(made.n_items, "item")
-    out().print(f"Wrote {label(output)}: {count(len(made), 'comparison')} of {people} and {things}.", soft_wrap=True)
+    size = describe_size(len(made), made.n_users, made.n_items)
+    out().print(f"Wrote {label(output)}: {size}.", soft_wrap=True)
     out().print(f"Next: plurank select {label(output)}", soft_wrap=True)
 
 

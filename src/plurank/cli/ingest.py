@@ -10,7 +10,7 @@ from plurank.cli import options
 from plurank.cli.errors import INTERRUPTED
 from plurank.cli.interrupts import was_interrupted
 from plurank.cli.output import emit_json, err, label, out, progress
-from plurank.wording import count
+from plurank.wording import count, describe_size
 
 if TYPE_CHECKING:
     from plurank import Store
@@ -82,10 +82,6 @@ def _say_how_to_go_on(output: Path) -> None:
 
 def _print(store: "Store", output: Path) -> None:
     console = out()
-    people, things = count(store.n_users, "user"), count(store.n_items, "item")
-    console.print(
-        f"Wrote {label(output)}: {count(len(store), 'comparison')} of {people} and {things}, "
-        f"in {count(store.n_shards, 'shard')}.",
-        soft_wrap=True,
-    )
+    size = describe_size(len(store), store.n_users, store.n_items)
+    console.print(f"Wrote {label(output)}: {size}, in {count(store.n_shards, 'shard')}.", soft_wrap=True)
     console.print(f"See it with: plurank show {label(output)}", soft_wrap=True)

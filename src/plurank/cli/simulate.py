@@ -10,7 +10,7 @@ from plurank.cli import options
 from plurank.cli.files import check_output, check_table, write_json, write_table
 from plurank.cli.output import emit_json, label, out, progress
 from plurank.exceptions import ParameterError
-from plurank.wording import count
+from plurank.wording import describe_size
 
 if TYPE_CHECKING:
     from plurank import Simulation
@@ -93,8 +93,8 @@ def _report(made: "Simulation", output: Path, truth: Path | None, *, as_json: bo
         emit_json({"output": str(output), "truth": None if truth is None else str(truth), **sizes})
         return
     console = out()
-    people, things = count(c.n_users, "user"), count(c.n_items, "item")
-    console.print(f"Wrote {label(output)}: {count(len(c), 'comparison')} of {people} and {things}.", soft_wrap=True)
+    size = describe_size(len(c), c.n_users, c.n_items)
+    console.print(f"Wrote {label(output)}: {size}.", soft_wrap=True)
     if truth is not None:
         console.print(f"Wrote {label(truth)}: the truth behind them.", soft_wrap=True)
     console.print(f"Next: plurank fit {label(output)} -k {len(made.rankings)} -o model.plurank", soft_wrap=True)
