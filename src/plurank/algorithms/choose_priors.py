@@ -68,7 +68,7 @@ def choose_priors(
     crowd: Crowd,
     priors: Priors,
     mixing: Mixing,
-    free: tuple[str, ...] = ("concentration", "spread"),
+    free: tuple[str, ...],
     *,
     rated: bool = False,
     rng: np.random.Generator,

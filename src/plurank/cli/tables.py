@@ -13,6 +13,7 @@ from plurank.cli.output import label, percent
 
 LABEL_WIDTH = 26  # longer ids end in an ellipsis
 PLACE_WIDTH = len("Ranking 10")
+BAR_WIDTH = 20
 
 
 def plain_table(first: str = "", *others: str) -> Table:
@@ -114,10 +115,10 @@ def favourites_table(items: list[dict[str, Any]]) -> Table:
     return table
 
 
-def bar(share: float, width: int = 20) -> Text:
+def bar(share: float) -> Text:
     """Draw a share of 1 as a bar."""
-    full = round(share * width)
-    return Text.assemble(("█" * full, "cyan"), ("·" * (width - full), "dim"))
+    full = round(share * BAR_WIDTH)
+    return Text.assemble(("█" * full, "cyan"), ("·" * (BAR_WIDTH - full), "dim"))
 
 
 def weight_bars(weights: list[float], remarks: list[str] | None = None, names: list[str] | None = None) -> Table:

@@ -12,7 +12,7 @@ from plurank.exceptions import DataError, ParameterError
 Inputs = File | Iterable[File]
 
 
-def list_inputs(inputs: Inputs, without: Iterable[Path] = ()) -> list[Path]:
+def list_inputs(inputs: Inputs, without: tuple[Path, ...]) -> list[Path]:
     """Give the files meant, in the order given; those of a folder or a glob are sorted by name.
 
     ``without``: folders whose files a glob does not mean, such as the store that is being made.
@@ -20,7 +20,7 @@ def list_inputs(inputs: Inputs, without: Iterable[Path] = ()) -> list[Path]:
     given = [inputs] if isinstance(inputs, (str, PathLike)) or not isinstance(inputs, Iterable) else list(inputs)
     if not given:
         raise ParameterError("expected at least one file, glob or folder to ingest, got none.")
-    files = [file for entry in given for file in _find_files(entry, tuple(without))]
+    files = [file for entry in given for file in _find_files(entry, without)]
     for file in files:
         kind_of(existing(file))
     _refuse_repeats(files)

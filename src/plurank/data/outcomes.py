@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 Reading = Literal["items", "sides"]
 
 
-def read_comparison(comparison: pl.Series, first_row: int = 1) -> tuple[Mask, Mask]:
+def read_comparison(comparison: pl.Series, first_row: int) -> tuple[Mask, Mask]:
     """Read signed numbers as solidago writes them: below 0 left is preferred, above 0 right, 0 is a tie.
 
     Gives where the right item won and where it is a tie, (n,) each.
@@ -29,9 +29,7 @@ def read_comparison(comparison: pl.Series, first_row: int = 1) -> tuple[Mask, Ma
     return values > 0, values == 0
 
 
-def read_outcome(
-    left: pl.Series, right: pl.Series, outcome: pl.Series, reading: Reading | None = None
-) -> tuple[Mask, Mask]:
+def read_outcome(left: pl.Series, right: pl.Series, outcome: pl.Series, reading: Reading | None) -> tuple[Mask, Mask]:
     """Read the item or the side that won; gives where the right item won and where it is a tie, (n,) each.
 
     One column says items or sides throughout, so that items called "a" or "left" are read for what they are.

@@ -50,13 +50,11 @@ def every_nth_user(source: Source, enough: int) -> Comparisons:
     return source.take_users(np.arange(source.n_users) % step == 0)
 
 
-def sample_for_scores(
-    source: Source, n_rankings: int, rng: np.random.Generator, observed: float | None = None
-) -> Comparisons:
+def sample_for_scores(source: Source, n_rankings: int, rng: np.random.Generator, observed: float | None) -> Comparisons:
     """Draw users whose comparisons are enough to tell good scores of K rankings from bad ones.
 
     observed: where comparisons made from ratings shall count as what was observed, which takes more of them, how much
-    of a comparison that is on average.
+    of a comparison that is on average; else None.
     """
     n_scores = source.n_items * n_rankings
     enough = max(ENOUGH, ENOUGH_PER_SCORE * n_scores)

@@ -56,14 +56,11 @@ class Service:
             self.batching.store.close()
 
 
-def create_app(
-    model: str | PathLike[str] | RankingModel, settings: Settings | None = None, *, parent: int | None = None
-) -> FastAPI:
+def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *, parent: int | None = None) -> FastAPI:
     """Make the application that serves a model, or the file of one, which it then follows.
 
     ``parent``: the process without which a worker shall not go on.
     """
-    settings = settings or Settings()
     holder = Holder(model, parent)
     store = None if settings.feedback is None else FeedbackStore(settings.feedback, create=True)
     service = Service(holder, store)

@@ -26,7 +26,7 @@ def sort_by_agreement(model: RankingModel, top: int) -> tuple[list[int], list[in
     return order[:n], order[::-1][:n]
 
 
-def draw_contested(model: RankingModel, top: int = 10) -> Any:
+def draw_contested(model: RankingModel, top: int) -> Any:
     """Draw for some items the places they have in all rankings: a short bar is common ground."""
     agreed, contested = sort_by_agreement(model, top)
     kinds = (("Most agreed on", agreed, MAIN), ("Most contested", contested, OTHER))

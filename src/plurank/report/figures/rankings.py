@@ -178,7 +178,7 @@ def _last(group: tuple[float, list[int]], gap: float) -> float:
     return group[0] + gap * (len(group[1]) - 1) / 2
 
 
-def draw_places(model: RankingModel, ranking: int = 1, top: int | None = 20) -> Any:
+def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
     """Draw the best items of a ranking, each with the interval of its place."""
     check_whole("ranking", ranking, 1)
     n_rankings, n_items = model.rankings_.shape
