@@ -51,9 +51,9 @@ def _style(chart: Any) -> Any:
     )
 
 
-def colours(field: str, domain: list[str], title: str | None = None) -> alt.Color:
+def colours(field: str, domain: list[str]) -> alt.Color:
     """One colour for each name, in a fixed order; names past the seventh would share one."""
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=domain, range=COLOURS), title=title)
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=domain, range=COLOURS), title=None)
 
 
 def shapes(field: str, domain: list[str], title: str | None = None) -> alt.Shape:
@@ -61,14 +61,12 @@ def shapes(field: str, domain: list[str], title: str | None = None) -> alt.Shape
     return alt.Shape(f"{field}:N", scale=alt.Scale(domain=domain, range=SHAPES), title=title)
 
 
-def measured_curves(
-    rows: list[dict[str, Any]], x: alt.X, y: alt.Y, by: str, domain: list[str], title: str | None = None
-) -> alt.LayerChart:
+def measured_curves(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, by: str, domain: list[str]) -> alt.LayerChart:
     """Lines with points for each name in ``by``; bars from ``low`` to ``high`` where the rows have these columns."""
-    base = alt.Chart(pl.DataFrame(rows)).encode(x=x, color=colours(by, domain, title))
+    base = alt.Chart(pl.DataFrame(rows)).encode(x=x, color=colours(by, domain))
     layers = [
         base.mark_line().encode(y=y),
-        base.mark_point(filled=True, size=60).encode(y=y, shape=shapes(by, domain, title)),
+        base.mark_point(filled=True, size=60).encode(y=y, shape=shapes(by, domain)),
     ]
     if "low" in rows[0]:
         layers.insert(0, base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q"), y2="high:Q"))

@@ -78,7 +78,7 @@ SMALL = ("cars 1", "cars 2", "sushi A", "food-world-cup")
 SIMULATED = "simulated"
 
 
-def read_people(name: str, folder: Path | None, most_users: int | None = None) -> People:
+def read_people(name: str, folder: Path | None, most_users: int | None) -> People:
     """Read one set; the simulated one needs no folder."""
     if name == SIMULATED:
         return number(simulated(None), most_users)

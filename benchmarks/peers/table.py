@@ -31,20 +31,20 @@ def sums_of(name: str, folders: Iterable[Path]) -> pl.DataFrame:
     return pl.concat(parts) if parts else pl.DataFrame()
 
 
-def paired_difference(theirs: pl.DataFrame, ours: pl.DataFrame, draws: int = DRAWS) -> tuple[float, float, float]:
+def paired_difference(theirs: pl.DataFrame, ours: pl.DataFrame) -> tuple[float, float, float]:
     """Mean difference per question, theirs minus ours, and its 95 % interval: users are drawn, with all their seeds."""
     both = theirs.join(ours, on=["seed", "user"], suffix="_ours")
     by_user = both.group_by("user").agg((pl.col("logs") - pl.col("logs_ours")).sum(), pl.col("n").sum()).sort("user")
     logs, n = by_user["logs"].to_numpy(), by_user["n"].to_numpy()
-    drawn = draw_means(logs, n, draws)
+    drawn = draw_means(logs, n)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return float(logs.sum() / n.sum()), float(low), float(high)
 
 
-def draw_means(logs: NDArray[np.float64], n: NDArray[np.int64], draws: int) -> NDArray[np.float64]:
-    """Draw users with replacement, many times; give the mean per question of each draw, (draws,)."""
+def draw_means(logs: NDArray[np.float64], n: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Draw users with replacement, many times; give the mean per question of each draw, (DRAWS,)."""
     rng = np.random.default_rng(0)
-    times = rng.multinomial(len(n), np.full(len(n), 1.0 / len(n)), size=draws)
+    times = rng.multinomial(len(n), np.full(len(n), 1.0 / len(n)), size=DRAWS)
     return (times @ logs) / (times @ n)
 
 
