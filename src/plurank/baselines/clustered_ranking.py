@@ -127,16 +127,13 @@ class ClusteredRanking(RankingModel):
         tried = []
         for n, child in enumerate(spawn(rng, n_starts)):
             on_progress("finding a start", n / n_starts)
-            members = self._first_members(comparisons, child) if n == 0 else self._drawn_members(comparisons, child)
+            if n == 0:
+                members = find_user_vertices(comparisons, self.n_rankings, rng=child)
+            else:
+                members = child.dirichlet(np.ones(self.n_rankings), comparisons.n_users)
             begun = mixture.clusters_of(members, np.zeros((comparisons.n_items, self.n_rankings)))
             tried.append(mixture.maximise(begun, min(TRIAL_PASSES, self.max_iter), self.tol))
         return max(tried, key=lambda clusters: clusters.history[-1])
-
-    def _first_members(self, comparisons: Comparisons, rng: np.random.Generator) -> Floats:
-        return find_user_vertices(comparisons, self.n_rankings, rng=rng)
-
-    def _drawn_members(self, comparisons: Comparisons, rng: np.random.Generator) -> Floats:
-        return rng.dirichlet(np.ones(self.n_rankings), comparisons.n_users)
 
     def _keep(self, comparisons: Comparisons, clusters: Clusters) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
