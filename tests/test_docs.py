@@ -65,6 +65,27 @@ def test_every_step_file_says_where_it_comes_from():
         assert "Paper:" in opening or "Ours" in opening, path.name
 
 
+DOCUMENTS = [file for place in ("*.md", "Makefile", "docs/**/*.md", "benchmarks/**/*.md") for file in ROOT.glob(place)]
+RUN = re.compile(r"python -m ((?:benchmarks|tests|docs)\.[^`#)|\n]*)")
+COMMANDS = sorted({command for document in DOCUMENTS for command in RUN.findall(document.read_text())})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_that_a_document_names_exists_with_its_options(command):
+    module, *words = re.sub(r"[\[\]]", "", command).split()
+    source = (ROOT / module.replace(".", "/")).with_suffix(".py").read_text()
+    assert 'if __name__ == "__main__":' in source
+    assert [word for word in words if word.startswith("--") and f'"{word}"' not in source] == []
+
+
+def test_the_list_of_benchmarks_has_every_one_that_can_be_run():
+    folder = ROOT / "benchmarks"
+    files = [file for part in (".", "paper", "scale") for file in (folder / part).glob("*.py")]
+    runnable = {file.stem for file in files if 'if __name__ == "__main__":' in file.read_text()}
+    listed = {command.split()[0].rpartition(".")[2] for command in RUN.findall((folder / "README.md").read_text())}
+    assert listed == runnable
+
+
 def test_the_citation_names_the_version_of_the_package():
     versions = [
         re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)[1]
