@@ -2,17 +2,14 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.web.servers import find_port, wait_for
+
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-PATIENCE = 240  # seconds for the service to start: the first time on a machine it compiles
 
 
 def find_chromium():
@@ -37,30 +34,17 @@ class Service:
     """``plurank serve`` as a process of its own; it can be stopped and started again at the same address."""
 
     def __init__(self, model_file, *options):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/"
-        self.log = Path(model_file).with_suffix(f".{self.port}.log")
-        self.command = [sys.executable, "-m", "plurank", "serve", str(model_file), "--port", str(self.port), *options]
+        port = find_port()
+        self.url = f"http://127.0.0.1:{port}/"
+        self.log = Path(model_file).with_suffix(f".{port}.log")
+        self.command = [sys.executable, "-m", "plurank", "serve", str(model_file), "--port", str(port), *options]
 
     def start(self):
         """Start, and wait until it answers."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(self.command, stdout=log, stderr=subprocess.STDOUT)
-        end = time.monotonic() + PATIENCE
-        while not self._answers():
-            assert self.process.poll() is None, f"the service ended: {self.log.read_text()}"
-            assert time.monotonic() < end, f"the service does not answer: {self.log.read_text()}"
-            time.sleep(0.1)
+        wait_for(self.url, self.process, self.log.read_text)
         return self
-
-    def _answers(self):
-        try:
-            with urllib.request.urlopen(f"{self.url}health", timeout=5) as answer:
-                return answer.status == 200
-        except (urllib.error.URLError, OSError):
-            return False
 
     def stop(self):
         """End the process, by its own handle."""

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -20,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 60.0  # seconds; a server is usually there in two
+PATIENCE = 240.0  # seconds; a server is usually there in two, but the first time on a machine it compiles
 
 
 @contextmanager
@@ -34,7 +33,7 @@ def started(*args):
         line = process.stdout.readline()
         assert line.startswith("Serving "), process.stderr.read()
         address = line.split(" at ")[1].split()[0].removesuffix("/.")
-        wait_for(address)
+        wait_for(f"{address}/", process)
         yield process, address
     finally:
         kill_all(process)
@@ -47,14 +46,22 @@ def kill_all(process):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def wait_for(address):
+def wait_for(url, process, told=lambda: ""):
+    """Wait until a service answers; where it does not, show what it told."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            return get(f"{address}/health")
+            return get(f"{url}health")
         except OSError:
-            assert time.monotonic() < deadline, "the server did not start"
+            assert process.poll() is None, f"the service ended. {told()}"
+            assert time.monotonic() < deadline, f"the service does not answer. {told()}"
             time.sleep(0.05)
+
+
+def find_port():
+    """Find a port of this machine that nobody uses."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
 
 
 def get(url):
@@ -125,8 +132,7 @@ def _postgres_in(folder):
     initdb = [binaries / "initdb", "-D", data, "-U", "plurank", "-A", "trust", "-E", "UTF8", "--no-sync"]
     made = subprocess.run(initdb, capture_output=True, text=True, cwd=folder, **user)
     assert made.returncode == 0, made.stderr
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = find_port()
     options = ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}"]
     server = subprocess.Popen(
         [binaries / "postgres", "-D", data, *options],
@@ -142,6 +148,8 @@ def _postgres_in(folder):
 
 def _other_user(folder):
     """PostgreSQL refuses to run as root: give the folder to somebody else."""
+    import pwd  # there is none on Windows, and no root
+
     for name in ("postgres", "nobody"):
         try:
             found = pwd.getpwnam(name)
