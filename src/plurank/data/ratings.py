@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.choices import Pairs, RatingTies
-from plurank.data.checks import check_choice, is_number
+from plurank.data.checks import check_choice, check_positive
 from plurank.data.columns import as_columns, check_roles, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, encode
 from plurank.data.rows import as_numbers, refuse_missing
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import DataError
 from plurank.rng import RandomState, as_generator, spawn
 
 TIES = {"ignore": 0, "both": 1, "random": 2}
@@ -36,8 +36,7 @@ def compare_ratings(
     """Turn ratings into comparisons; see :meth:`Comparisons.from_ratings`."""
     check_choice("pairs", pairs, Pairs)
     check_choice("ties", ties, RatingTies)
-    if not is_number(pairs_per_rating) or not pairs_per_rating > 0:
-        raise ParameterError(f"pairs_per_rating must be a positive number, got {pairs_per_rating!r}.")
+    check_positive("pairs_per_rating", pairs_per_rating)
     rng = as_generator(random_state)
     rated = read_rated(frame, "rating", columns)
     return _refuse_nothing(compare_rated(rated, ties, pairs_per_rating if pairs == "partial" else None, rng))

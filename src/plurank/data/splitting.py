@@ -1,5 +1,7 @@
 """Training and test comparisons."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +21,7 @@ def split(
     comparisons: Comparisons, test_size: float, by: SplitBy, random_state: RandomState
 ) -> tuple[Comparisons, Comparisons]:
     """Split at random; ``test_size`` of the comparisons, of each user's items, or of the users are held out."""
-    if not is_number(test_size) or not 0 < test_size < 1:
-        raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
+    check_test_size(test_size)
     check_choice("by", by, SplitBy)
     rng = as_generator(random_state)
     if by == "item":
@@ -34,6 +35,12 @@ def split(
             "Use more data or another test_size."
         )
     return comparisons.select(kept), comparisons.select(held_out)
+
+
+def check_test_size(test_size: Any) -> None:
+    """Refuse what is no share that could be held out."""
+    if not is_number(test_size) or not 0 < test_size < 1:
+        raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
 
 
 def _split(comparisons: Comparisons, share: float, by: str, rng: np.random.Generator) -> tuple[Marks, Marks]:

@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from plurank.data.checks import is_number
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import some_users
 from plurank.data.sources import as_comparisons, as_source
-from plurank.data.splitting import split_safely, too_few
+from plurank.data.splitting import check_test_size, split_safely, too_few
 from plurank.evaluation.quality import Quality
-from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.files import class_named
 from plurank.progress import Progress, silent
@@ -35,8 +33,7 @@ def held_out_quality(
     The model given stays as it is. Where comparisons come from ratings, a person's items are held out, not single
     pairs. With ``test`` nothing is held out: the fits are to all comparisons, and ``test`` is what is predicted.
     """
-    if not is_number(test_size) or not 0 < test_size < 1:
-        raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
+    check_test_size(test_size)
     rng = as_generator(random_state)
     sample = some_users(as_source(comparisons), ENOUGH, rng)
     train, held_out = _split(sample, test_size, rng) if test is None else (sample, as_comparisons(test))
