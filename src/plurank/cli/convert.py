@@ -77,8 +77,7 @@ def convert(
 def _read(data: Path, columns: dict[str, str] | None) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame"]:
     """Read a file, and tell rankings from ratings by its ending, the columns named, or the columns found."""
     from plurank.data.columns import ALIASES
-    from plurank.data.formats import PREFLIB
-    from plurank.data.readers import plain_suffix
+    from plurank.data.readers import PREFLIB, plain_suffix
 
     if plain_suffix(data) in PREFLIB:
         return "rankings", plurank.read_rankings(data)

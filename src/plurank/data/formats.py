@@ -6,8 +6,7 @@ import polars as pl
 
 from plurank.data.columns import ALIASES
 from plurank.data.preflib import read_preflib
-from plurank.data.readers import PREFLIB as PREFLIB
-from plurank.data.readers import File, existing, parse_ids, plain_suffix, read_numbered_table, reading
+from plurank.data.readers import PREFLIB, File, existing, parse_ids, plain_suffix, read_numbered_table, reading
 from plurank.exceptions import DataError
 
 MOVIELENS = (".dat", ".data")
