@@ -19,11 +19,16 @@ except ImportError:  # where there is none, nobody is kept out
 def check_target(path: str | os.PathLike[str]) -> Path:
     """Give the whole path of a file to write; refuse one without a folder to be in, and one that is a folder itself."""
     target = Path(path).expanduser().resolve()
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+    check_parent(target)
     if target.is_dir():
         raise DataError(f"{target} is a folder; expected the name of a file to write.")
     return target
+
+
+def check_parent(target: Path) -> None:
+    """Refuse a path without a folder to be in."""
+    if not target.parent.is_dir():
+        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
 
 
 @contextmanager

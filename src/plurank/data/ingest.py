@@ -24,7 +24,7 @@ from plurank.data.readers import File
 from plurank.data.store import MANIFEST, Store, as_path, open_store
 from plurank.exceptions import DataError
 from plurank.progress import Progress, silent
-from plurank.writing import only_one, write_json
+from plurank.writing import check_parent, only_one, write_json
 
 FORMAT = "plurank ingest 1"
 PLAN, STORE, FINISHED = "plan.json", "store", "finished"
@@ -61,7 +61,7 @@ def build_store(
     target = as_path(store).resolve()
     part = target.with_name(f"{target.name}.part")
     source = Source(list_inputs(inputs, without=(target, part)), columns, ties)
-    _check_parent(target)
+    check_parent(target)
     busy = DataError(f"another ingest is writing {target} right now. Wait for it, or give another name.")
     with only_one(target.with_name(f".{target.name}.lock"), busy):
         _build(part, target, source, budget, overwrite, on_progress)
@@ -96,11 +96,6 @@ def _is_finished(part: Path, target: Path, plan: Plan) -> bool:
     """Tell whether all that is left to do, or less, is to give the store its name."""
     is_ours = (part / FINISHED).exists() and _read_plan(part) == plan
     return is_ours and ((part / STORE).exists() or target.exists())
-
-
-def _check_parent(target: Path) -> None:
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
 
 
 def _check_target(target: Path, overwrite: bool) -> None:
