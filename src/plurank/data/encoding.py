@@ -139,7 +139,7 @@ def _encode_hashes(joined: pl.Series, from_text: bool) -> tuple[Codes, pl.Series
         numbers = _plain_integers(ids)
         ids = ids if numbers.has_nulls() else numbers
     order = ids.arg_sort().to_numpy()
-    return _rank(order)[codes], ids.gather(order)
+    return invert(order)[codes], ids.gather(order)
 
 
 def _encode_objects(values: list[Any]) -> tuple[Codes, pl.Series]:
@@ -150,10 +150,10 @@ def _encode_objects(values: list[Any]) -> tuple[Codes, pl.Series]:
         raise DataError(f"ids must be hashable (numbers, strings, tuples): {error}.") from None
     labels = object_array(numbers)
     order = np.array(sorted(range(len(labels)), key=lambda at: _sort_key(labels[at])), dtype=np.int64)
-    return _rank(order)[codes], pl.Series("id", labels[order].tolist(), dtype=pl.Object)
+    return invert(order)[codes], pl.Series("id", labels[order].tolist(), dtype=pl.Object)
 
 
-def _rank(order: NDArray[Any]) -> Codes:
+def invert(order: NDArray[Any]) -> Codes:
     """Give the inverse of a permutation."""
     places = np.empty(len(order), dtype=np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)

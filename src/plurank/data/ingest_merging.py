@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plurank.data.encoding import Codes
+from plurank.data.encoding import Codes, invert
 from plurank.data.ingest_cuts import Counts, Cuts, cut_into_shards
 from plurank.data.ingest_ids import settle_type
 from plurank.data.ingest_memory import PROGRAM, USER_ROW, Budget
@@ -59,9 +59,7 @@ def _sort_items(runs: list[Run], part: Path) -> tuple[Codes, pl.Series]:
     items = pl.concat([read_labels(run_folder(part / RUNS, run.number) / NEW_ITEMS) for run in runs])
     items = items.cast(settle_type("item", {run.item_kind: "" for run in runs}))
     order = items.arg_sort().to_numpy()
-    ranks = np.empty(len(order), dtype=np.int32)
-    ranks[order] = np.arange(len(order), dtype=np.int32)
-    return ranks, items.gather(order)
+    return invert(order), items.gather(order)
 
 
 def _find_positions(runs: list[Run], folders: list[Path], file: Path, budget: Budget) -> Counts:
