@@ -193,7 +193,7 @@ def stars(frame: pl.DataFrame) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fit", type=Path, metavar="FILE", help="used by the benchmark itself")
+    parser.add_argument("--fit", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.fit:
         fit_all(given.fit)

@@ -71,9 +71,8 @@ def select_rankings(
     """Fit every candidate to part of the comparisons and see how well it predicts the rest.
 
     Held out are some comparisons of most users, and some users, who are asked most of their comparisons before the
-    rest is predicted. Chosen is the way to mix that
-    predicts best and, with it, the fewest rankings that are not worse than the best by more than one standard error
-    of the difference. ``parameters`` go to MixedRanking.
+    rest is predicted. Chosen is the way to mix that predicts best and, with it, the fewest rankings that are not worse
+    than the best by more than one standard error of the difference. ``parameters`` go to MixedRanking.
     """
     numbers, ways = _check(candidates, mixing)
     rng = as_generator(random_state)
