@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -288,15 +289,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         used[comparisons.winners] = used[comparisons.losers] = True
         unknown = comparisons.items[used & (codes < 0)].tolist()
         refuse_unknown(unknown)
-        return Comparisons(
-            codes[comparisons.winners],
-            codes[comparisons.losers],
-            comparisons.offsets,
-            self.items_,
-            comparisons.users,
-            comparisons.weights,
-            comparisons.rated,
-        )
+        winners, losers = codes[comparisons.winners], codes[comparisons.losers]
+        return replace(comparisons, winners=winners, losers=losers, items=self.items_)
 
     def _order_rankings(self) -> None:
         """Put the rankings that people follow most first, in every fitted attribute."""
