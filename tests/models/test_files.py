@@ -232,6 +232,7 @@ MISFITS = {
     "weights of text": ({"user_weights_.npy": npy(np.full((60, 2), "half"))}, None),
     "novel pairs of other items": ({"_novel_items.npy": npy(np.full((2, 2), 99))}, None),
     "an unknown parameter": (None, lambda d: d["parameters"].update(speed=11)),
+    "an impossible parameter": (None, lambda d: d["parameters"].update(n_rankings="two")),
     "items that repeat": (None, lambda d: d["items"].update(values=["a"] * 6)),
     "items that are half a character": (None, lambda d: d["items"].update(values=["a", "b", "c", "d", "e", "\ud800"])),
     "items that are no numbers": (None, lambda d: d["items"].update(values=[1, 2, 3, 4, 5, float("nan")])),

@@ -115,7 +115,7 @@ class ClusteredRanking(RankingModel):
 
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters are impossible, or rankings are not in the order of scores."""
-        self._check_parameters()
+        super().check_consistent()
         if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
             raise ValueError("rankings_ are not in the order of scores_")
 

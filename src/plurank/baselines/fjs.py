@@ -110,10 +110,6 @@ class FJS(StrictRankings):
                 f"got {self.n_rankings!r}."
             )
 
-    def check_consistent(self) -> None:
-        """Raise a ValueError where parameters are impossible."""
-        self._check_parameters()
-
     def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
         self.data_ = summarise(comparisons)

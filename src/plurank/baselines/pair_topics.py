@@ -94,7 +94,7 @@ class PairTopics(RankingModel):
 
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters are impossible, or pairs are not pairs of items in ascending order."""
-        self._check_parameters()
+        super().check_consistent()
         keys = self._keys(*self.pairs_.T)
         ascending = (self.pairs_[:, 0] < self.pairs_[:, 1]).all() and (np.diff(keys) > 0).all()
         if not ascending or self.pairs_.max(initial=0) >= len(self.items_):

@@ -300,8 +300,13 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
                 if size == "K":
                     setattr(self, name, getattr(self, name).take(order, axis=axis))
 
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is impossible."""
+
     def check_consistent(self) -> None:
-        """Raise a ValueError where fitted attributes, each fine alone, contradict each other."""
+        """Raise a ValueError where parameters are impossible, or attributes, each fine alone, contradict each other."""
+        self._check_parameters()
 
     def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:
         """Write the weights of all users of comparisons or of a store to Parquet: columns user, ranking 1, ...

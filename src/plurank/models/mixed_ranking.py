@@ -170,7 +170,7 @@ class MixedRanking(ScoredRankings):
 
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters or members are impossible, or rankings not in the order of scores."""
-        self._check_parameters()
+        super().check_consistent()
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
         if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
