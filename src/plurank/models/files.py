@@ -106,7 +106,10 @@ def _unpack_labels(packed: dict[str, Any]) -> Labels:
         raise ValueError("ids repeat, or are neither text nor numbers")
     labels = np.empty(len(values), dtype=dtype)
     labels[:] = values
-    as_series(labels, "ids")  # refuses text that is none
+    try:
+        as_series(labels, "ids")
+    except DataError:
+        raise ValueError("ids are text that holds half of a character") from None
     if labels.tolist() != values or any(value != value for value in values):
         raise ValueError(f"ids are missing, or are not of type {dtype}")
     return labels
