@@ -161,3 +161,8 @@ def test_topic_rankings_take_the_prior_by_likelihood_when_asked(easy):
     )
     # the flip probability was fitted once more after the prior
     assert likely.concentration == pytest.approx(model.concentration_, rel=0.05)
+
+
+def test_the_inverse_of_digamma_is_one():
+    y = np.concatenate([-np.geomspace(1e4, 1e-3, 60), np.geomspace(1e-3, 12.0, 60)])
+    np.testing.assert_allclose(digamma(prior_by_likelihood._inverse_digamma(y)), y, rtol=1e-8, atol=1e-8)
