@@ -77,9 +77,14 @@ def test_a_frame_without_users_is_refused():
 @pytest.mark.parametrize("names", [["winner"], ["left", "right"], ["left", "winner"], ["thing", "other"]])
 def test_a_frame_without_enough_columns_is_refused(names):
     shown = ", ".join(repr(name) for name in ["user", *names])
+    remedy = "Name yours with columns={'user': ..., 'winner': ..., 'loser': ...}"
+    if "winner" in names:
+        remedy = (
+            "Name those of the two items with columns={'left': ..., 'right': ...}, "
+            "or that of the loser with columns={'loser': ...}"
+        )
     assert refusal({"user": ["u"], **{name: ["x"] for name in names}}) == (
-        f"expected the columns user, winner, loser (or user, left, right, winner); the columns are {shown}. "
-        "Name yours with columns={'user': ..., 'winner': ..., 'loser': ...}."
+        f"expected the columns user, winner, loser (or user, left, right, winner); the columns are {shown}. {remedy}."
     )
 
 
