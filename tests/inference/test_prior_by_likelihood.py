@@ -45,10 +45,13 @@ def draw_case(seed, n_rankings, is_weighted=False):
 
 @settings(max_examples=15)  # slow where few comparisons leave the concentration open
 @given(seed=seeds, n_rankings=st.integers(2, 4), is_weighted=st.booleans())
-def test_the_bound_never_falls(seed, n_rankings, is_weighted):
+def test_the_bound_never_falls_and_rounds_end_where_it_stands_still(seed, n_rankings, is_weighted):
     c, rankings, start = draw_case(seed, n_rankings, is_weighted)
     history = fit_prior_by_likelihood(c, rankings, 0.1, start).history
-    assert (np.diff(history) >= -1e-9 * np.abs(history[:-1])).all()
+    gains, enough = np.diff(history), prior_by_likelihood.TOLERANCE * c.total_weight
+    assert (gains >= -1e-9 * np.abs(history[:-1])).all()
+    assert (gains[:-1] >= enough).all()
+    assert gains[-1] < enough or len(history) == prior_by_likelihood.MAX_ROUNDS
 
 
 @settings(max_examples=8)  # quadrature is slow
