@@ -34,7 +34,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROOMS = ("algorithms", "components", "inference")
 AROUND = {  # where else a room is tested
-    "algorithms": ["tests/models", "tests/engine/test_engines.py"],
+    "algorithms": ["tests/engine", "tests/models"],
     "components": ["tests/algorithms", "tests/models"],
     "inference": ["tests/models", "tests/algorithms"],
 }

@@ -32,6 +32,14 @@ def test_priors_that_are_not_free_stay(strict_data):
     assert moved.spread == priors.spread
 
 
+def test_where_nothing_is_free_nothing_is_tried(strict_data, rng):
+    crowd = InMemory(strict_data)
+    for n_rankings, rated in ((2, False), (1, True)):
+        chosen = choose_priors(crowd, Priors.vague(n_rankings), "probability", (), rated=rated, rng=rng)
+        assert chosen.quality is None
+    assert choose_priors(crowd, Priors.vague(2), "probability", (), rated=True, rng=rng).quality is not None
+
+
 def test_a_single_ranking_has_no_concentration_to_choose(strict_data):
     priors = Priors.vague(1)
     assert choose(strict_data, priors, "concentration") is priors

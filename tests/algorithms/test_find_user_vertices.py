@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank import simulate
+from plurank import Comparisons, simulate
 from plurank.algorithms.find_user_vertices import find_user_vertices
 from tests.oracles.small_data import draw_comparisons, weighted
 
@@ -32,3 +32,15 @@ def test_users_of_different_rankings_are_told_apart(n_rankings, has_weights):
     np.add.at(table, (truth, kinds), 1)
     assert (np.sort(table.argmax(axis=1)) == np.arange(n_rankings)).all()
     assert table.max(axis=1).sum() >= 0.98 * c.n_users
+
+
+def test_what_kind_somebody_is_does_not_depend_on_how_much_they_said():
+    low, high = np.triu_indices(5, 1)
+    users = np.repeat(np.arange(40), np.where(np.arange(40) < 20, 10, 300))  # of two kinds, with opposite tastes
+    first, second = np.resize(low, len(users)), np.resize(high, len(users))
+    winners, losers = np.where(users % 2, first, second), np.where(users % 2, second, first)
+    weights = find_user_vertices(Comparisons.from_arrays(users, winners, losers), 2, rng=np.random.default_rng(0))
+    assert (weights.max(axis=1) > 0.9).all()
+    kinds = weights.argmax(axis=1)
+    assert (kinds[::2] == kinds[0]).all()
+    assert (kinds[1::2] == 1 - kinds[0]).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plurank import DataError, simulate
+from plurank import DataError, NotIdentifiableError, simulate
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.start_rankings import WAYS, scores_of_weights, start_rankings
 from plurank.inference.priors import Priors
@@ -79,3 +79,23 @@ def test_progress_is_told_for_every_way(simulated):
     )
     assert len(told) == 3
     assert all(stage and 0 <= done < 1 for stage, done in told)
+
+
+def test_a_way_that_fails_is_left_out(monkeypatch, rng):
+    crowd = InMemory(simulate(50, 5, 2, 20, random_state=0).comparisons)
+    tried = []
+
+    def follow(name, way):
+        def find(*given):
+            if name == "items":
+                raise NotIdentifiableError("too few")
+            tried.append(way(*given))
+            return tried[-1]
+
+        return find
+
+    for name, way in list(WAYS.items()):
+        monkeypatch.setitem(WAYS, name, follow(name, way))
+    begun = start_rankings(crowd, 2, "probability", "best", Priors.vague(2), rng=rng)
+    assert len(tried) == 2
+    assert np.isfinite(begun.component.scores).all()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from plurank.components.mallows import Mallows, law_of
 from plurank.components.ordered import places_of, wins_by_lead
-from plurank.components.strict import Strict
+from plurank.components.strict import Strict, win_probabilities
 from plurank.statistics.pair_counts import PairCounts
 from tests.oracles.small_data import build, draw_comparisons
 
@@ -191,3 +191,7 @@ def test_places_are_surer_with_more_comparisons(kind, rng):
     assert few.shape == (5, 2)
     assert ((few >= 0) & (few <= 4)).all()
     assert sure.mean() < few.mean()
+
+
+def test_a_comparison_happens_as_rankings_say_or_is_flipped():
+    np.testing.assert_allclose(win_probabilities(np.array([0.0, 0.25, 1.0]), 0.1), [0.1, 0.3, 0.9])
