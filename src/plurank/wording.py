@@ -1,5 +1,7 @@
 """Words that sentences everywhere share."""
 
+MOST_REASON = 200  # characters of what a library says
+
 
 def count(n: int, noun: str) -> str:
     """Say how many: "1 user", "2,000 users"."""
@@ -14,3 +16,9 @@ def describe_size(n_comparisons: int, n_users: int, n_items: int) -> str:
 def describe_spread(low: int, middle: float, high: int) -> str:
     """Say how many comparisons users made: the fewest, the median and the most."""
     return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"
+
+
+def reason_of(error: BaseException) -> str:
+    """Say why a library failed: the first line of its message, shortened, or at least the kind of error."""
+    line = str(error).strip().strip("\"'").split("\n", 1)[0].rstrip(".")
+    return (line if len(line) <= MOST_REASON else f"{line[:MOST_REASON]}...") or type(error).__name__

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import atheris
 
-# not the kernels, which numba compiles from their own bytecode
-with atheris.instrument_imports(
-    include=["plurank.data", "plurank.models", "plurank.web"], enable_loader_override=False
-):
+import plurank.kernels  # noqa: F401  as it is, before anything is instrumented: numba compiles kernels from their own bytecode
+
+with atheris.instrument_imports(include=["plurank"], enable_loader_override=False):
     from tests.fuzz.targets import PIECES, TARGETS
 
 

@@ -106,6 +106,8 @@ def _read_twice(name: str) -> Callable[[int, bytes, Path], None]:
             except PlurankError as error:
                 outcomes.append(error)
         memory, disk = outcomes
+        if "give more memory" in str(disk):  # a row longer than all that a test ingests at once
+            raise disk
         agree = (
             memory.equals(disk)
             if isinstance(memory, pl.DataFrame) and isinstance(disk, pl.DataFrame)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from plurank.data.arrays import write_array
 from plurank.exceptions import DataError
+from plurank.wording import reason_of
 
 Floats = NDArray[np.float64]
 PREFIX = "plurank-weights-"
@@ -51,7 +52,7 @@ class WeightFiles:
         try:
             array: Floats = np.load(path)
         except Exception as error:  # a damaged npy can raise nearly anything
-            reason = str(error).split("\n", 1)[0]
+            reason = reason_of(error)
             raise DataError(f"{path} is missing or damaged ({reason}); the fit cannot go on. Fit again.") from None
         return array
 

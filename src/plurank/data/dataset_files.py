@@ -14,6 +14,7 @@ import polars as pl
 
 from plurank.data.formats import read_ratings
 from plurank.exceptions import DataError
+from plurank.wording import reason_of
 
 Content = tuple[pl.DataFrame, pl.DataFrame]
 CUISINE = re.compile(r"traditional cuisine of\s*(?:the )?(.+?)[.:]?$")
@@ -82,8 +83,7 @@ def reading_inside(file: Path) -> Iterator[None]:
     except DataError:
         raise
     except UNREADABLE as error:
-        reason = str(error).strip().strip("\"'").split("\n", 1)[0].rstrip(".")
-        raise DataError(f"{file.name} is not the file it should be: {reason}.") from None
+        raise DataError(f"{file.name} is not the file it should be: {reason_of(error)}.") from None
 
 
 def _read_sushi(archive: Path, inside: str) -> Content:

@@ -17,6 +17,7 @@ from plurank.data.columns import read_rows
 from plurank.data.comparisons import Comparisons
 from plurank.data.rows import number_rows
 from plurank.exceptions import DataError, ParameterError
+from plurank.wording import reason_of
 
 File = str | PathLike[str]
 Kind = Literal["CSV", "TSV", "Parquet", "JSON lines"]
@@ -61,9 +62,8 @@ def reading(file: Path, kind: str) -> Iterator[None]:
     except UnicodeDecodeError:
         _refuse_encoding(file)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError, zlib.error) as error:
-        reason = str(error).strip().split("\n", 1)[0].rstrip(".")
         raise DataError(
-            f"{file.name} could not be read as {kind}: {reason}. Is it damaged, or a file of another kind?"
+            f"{file.name} could not be read as {kind}: {reason_of(error)}. Is it damaged, or a file of another kind?"
         ) from None
 
 

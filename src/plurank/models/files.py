@@ -16,6 +16,7 @@ from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
 from plurank.models.fields import JsonField, plain
+from plurank.wording import reason_of
 from plurank.writing import check_target, write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
@@ -54,8 +55,7 @@ def load(path: str | os.PathLike[str]) -> RankingModel:
     except DataError:
         raise
     except Exception as error:  # a damaged zip, JSON or npy can raise nearly anything
-        reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise DataError(f"{file.name} is damaged ({reason}). Save the model again.") from None
+        raise DataError(f"{file.name} is damaged ({reason_of(error)}). Save the model again.") from None
 
 
 def _refuse_bomb(archive: zipfile.ZipFile, file: Path) -> None:
