@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -13,9 +14,8 @@ N_QUESTIONS = 10
 
 def stored(file):
     """The answers in the database, as (user, winner, loser)."""
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database:
         rows = database.execute("select user, winner, loser from plurank_feedback").fetchall()
-    database.close()
     return [tuple(map(json.loads, row)) for row in rows]
 
 

@@ -83,6 +83,7 @@ class FeedbackStore:
                     connection.execute(CreateIndex(BY_BATCH, if_not_exists=True))
                 connection.execute(sql.select(FEEDBACK).limit(0))
         except (SQLAlchemyError, OSError) as error:
+            self.close()
             raise DataError(f"{self.place} cannot be used for answers ({_reason(error)}). Name another.") from None
 
     def close(self) -> None:
@@ -168,8 +169,12 @@ def _open(url: URL) -> Engine:
 
 def _make_durable(connection: sqlite3.Connection, _: object) -> None:
     """Readers do not wait for writers, and a commit is on disk when it returns, even if power fails."""
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+    except sqlite3.Error:
+        connection.close()  # nobody else knows of it yet
+        raise
 
 
 def _reason(error: Exception) -> str:
