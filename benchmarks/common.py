@@ -3,6 +3,8 @@
 import csv
 import os
 import platform
+import resource
+import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import version
@@ -36,6 +38,11 @@ def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None =
         writer.writeheader()
         writer.writerows(rows)
     print(f"wrote benchmarks/results/{name}.csv")
+
+
+def peak_gib() -> float:
+    """Give the most memory that this process has held so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
 
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:

@@ -1,15 +1,15 @@
 """Data at the edges of what there is: each model works, or says in a sentence why not.
 
-    python -m benchmarks.extremes [--only NAME ...]
+    python -m benchmarks.extremes [--only NAME ...] [--minutes 10]
 
-Every fit runs in a process of its own. Kept are how it went (fitted, or the sentence), seconds and the peak of memory
+Every fit runs in a process of its own, for some minutes at most. Kept are how it went (fitted, the sentence, or that
+it had not ended), seconds and the peak of memory
 with the data in it. What the model says of such data is checked: all numbers are finite, weights add up to 1, where
 everybody agrees the order is theirs, and where every comparison is contradicted no prediction is far from a half.
 """
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import peak_gib, write_results
 from plurank import Comparisons
 from plurank.models.base import RankingModel
 
@@ -99,7 +99,6 @@ def run(data: str, name: str) -> None:
     """Make the data, fit, check; say how it went as JSON."""
     warnings.simplefilter("ignore")
     c = DATA[data]()
-    bytes_each = 1024 if sys.platform != "darwin" else 1
     begin = time.perf_counter()
     try:
         model = MODELS[name]().fit(c)
@@ -109,14 +108,14 @@ def run(data: str, name: str) -> None:
         check(model, c, data)
         outcome = "fitted"
     taken = time.perf_counter() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * bytes_each / 2**20
-    print(json.dumps({"outcome": outcome, "seconds": round(taken, 1), "peak_mib": round(peak)}))
+    print(json.dumps({"outcome": outcome, "seconds": round(taken, 1), "peak_gib": round(peak_gib(), 2)}))
 
 
 def main() -> None:
     """Fit every model to all data, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--minutes", type=float, default=10.0, help="that a fit may take, its data included")
     parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.run:
@@ -125,13 +124,20 @@ def main() -> None:
     failures = 0
     for data in given.only:
         for name in MODELS:
+            row = {"case": f"{data}, {name}", "data": data, "model": name}
             command = [sys.executable, "-m", "benchmarks.extremes", "--run", data, name]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                failures += 1
-                print(f"{data}, {name}: {done.stderr[-2000:] or done.returncode}", flush=True)
-                continue
-            row = {"case": f"{data}, {name}", "data": data, "model": name, **json.loads(done.stdout)}
+            try:
+                done = subprocess.run(
+                    command, capture_output=True, text=True, check=False, timeout=60.0 * given.minutes
+                )
+            except subprocess.TimeoutExpired:
+                row["outcome"] = f"not ended after {given.minutes:g} minutes"
+            else:
+                if done.returncode:
+                    failures += 1
+                    print(f"{data}, {name}: {done.stderr[-2000:] or done.returncode}", flush=True)
+                    continue
+                row |= json.loads(done.stdout)
             print(row, flush=True)
             write_results("extremes", [row], replacing="case")
     sys.exit(failures)

@@ -5,13 +5,12 @@
 Bound: fitting Q = 500 (W = 249,500 ordered pairs) with 3 million comparisons stays under 3 GB; Q = 2,000 works.
 """
 
-import resource
 import subprocess
 import sys
 import time
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import peak_gib, write_results
 
 CASES = [  # n_users, n_items, n_rankings, comparisons_per_user, detection
     (10_000, 500, 5, 300, "whitened"),
@@ -24,12 +23,12 @@ CASES = [  # n_users, n_items, n_rankings, comparisons_per_user, detection
 
 def fit_once(n_users: int, n_items: int, n_rankings: int, per_user: int, detection: str) -> None:
     truth = plurank.simulate(n_users, n_items, n_rankings, per_user, concentration=0.1, random_state=0)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    before = peak_gib()
     begin = time.perf_counter()
     model = plurank.TopicRanking(n_rankings, detection, random_state=0).fit(truth.comparisons)
     took = time.perf_counter() - begin
     error = plurank.ranking_error(model.rankings_, truth.rankings)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gib()
     print(f"{before:.3f} {peak:.3f} {took:.2f} {error:.4f}")
 
 

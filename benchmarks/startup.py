@@ -3,12 +3,15 @@
     python -m benchmarks.startup [--runs 10]
 
 Each is a fresh process, in turns, so that all meet the same noise; the least wall time counts. Bytecode is compiled
-before: the first round is not timed.
+before: the first round is not timed. Last come ``plurank demo`` without compiled kernels, as on its first run, and with
+them, once each.
 """
 
 import argparse
+import os
 import subprocess
 import sys
+import tempfile
 
 from benchmarks.common import seconds, write_results
 
@@ -32,10 +35,22 @@ def measure(runs: int) -> list[dict[str, object]]:
         for name in STARTS:
             took = seconds(lambda name=name: start(name))
             best[name] = min(best[name], took) if run else best[name]
+    best |= measure_demo()
     return [
         {"start": name, "seconds": round(took, 3), "ratio": round(took / best[YARDSTICK], 2)}
         for name, took in best.items()
     ]
+
+
+def measure_demo() -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        command = [sys.executable, "-m", "plurank", "demo"]
+
+        def show() -> None:
+            subprocess.run(command, check=True, capture_output=True, cwd=folder, env=environment)
+
+        return {"plurank demo, compiling": seconds(show), "plurank demo": seconds(show)}
 
 
 def main() -> None:

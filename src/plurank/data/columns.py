@@ -32,7 +32,6 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "rank": ("rank", "position", "place"),
 }  # fmt: skip
 MOST_NAMES = 30  # of columns, in a message
-ALL_THREE = "columns={'user': ..., 'winner': ..., 'loser': ...}"
 ROLES = ("user", "winner", "loser", "left", "right", "outcome", "comparison", "weight")
 
 Columns = Mapping[str, Any]
@@ -173,11 +172,12 @@ def _find_sides(found: Columns, given: Given, first_row: int) -> tuple[pl.Series
     outcome, comparison = find_optional(found, "outcome", given), find_optional(found, "comparison", given)
     said = [series for series in (outcome, comparison) if series is not None]
     if left is None or right is None or not said:
-        sides = "columns={'left': ..., 'right': ...}, or that of the loser with columns={'loser': ...}"
-        remedy = f"Name those of the two items with {sides}" if said else f"Name yours with {ALL_THREE}"
+        mine = "yours with columns={'user': ..., 'winner': ..., 'loser': ...}"
+        sides = "those of the two items with columns={'left': ..., 'right': ...}"
+        remedy = f"{sides}, or that of the loser with columns={{'loser': ...}}" if said else mine
         raise DataError(
             "expected the columns user, winner, loser (or user, left, right, winner); "
-            f"the columns are {_names(found)}. {remedy}."
+            f"the columns are {_names(found)}. Name {remedy}."
         )
     if len(said) == 2:
         raise DataError(f"{_names(s.name for s in said)} could both say who won. Drop one of the columns.")

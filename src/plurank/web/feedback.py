@@ -18,6 +18,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from plurank.exceptions import DataError, ParameterError, PlurankError
 from plurank.web.labels import Label
+from plurank.wording import reason_of
 
 PATIENCE = 10  # seconds to wait for a database that is busy
 Row = tuple[str, Label, Label, Label]
@@ -178,5 +179,5 @@ def _make_durable(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Give the first line of what a database says, without the statement or the parameters."""
-    return (str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    """Say what a database says, without the statement or the parameters."""
+    return reason_of(getattr(error, "orig", None) or error)
