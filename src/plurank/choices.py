@@ -1,11 +1,13 @@
 """The words that parameters may have: the library checks them, the command line offers them.
 
-Each list stands here once. Nothing heavy is imported, because ``plurank --help`` needs them.
+Each list stands here once. Nothing heavy is imported, because ``plurank --help`` needs them. A kind of orders and an
+engine are named after their files in ``components`` and ``engine``, where everything else about them stands.
 """
 
 from typing import Literal, get_args
 
-ComponentName = Literal["bradley-terry", "mallows", "strict"]  # what one ranking is
+OrderName = Literal["mallows", "strict"]  # what a ranking is that has places and no scores
+ComponentName = Literal["bradley-terry", OrderName]  # what one ranking is
 Mixing = Literal["probability", "utility"]  # how a person's rankings make a comparison
 Detection = Literal["whitened", "projections"]  # of novel pairs
 Directions = Literal["gaussian", "sphere"]  # of projections

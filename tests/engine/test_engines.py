@@ -1,6 +1,7 @@
 """A fit gives the same, to the last bit, from memory, from a store, and on a cluster."""
 
 import itertools
+import sys
 from functools import cache
 
 import numpy as np
@@ -8,7 +9,7 @@ import polars as pl
 import pytest
 
 import plurank
-from plurank import DataError, ParameterError
+from plurank import DataError, EngineError, ParameterError
 from plurank.data.blocks import cut_users, group_blocks, number_groups, sum_tree
 from tests.contracts.equality import assert_same_model
 
@@ -116,6 +117,13 @@ def test_orders_are_refused_from_a_store_with_what_to_do(stored):
 def test_places_to_work_that_make_no_sense_are_refused(where, message, stored):
     with pytest.raises(ParameterError, match=message):
         plurank.MixedRanking(2).fit(stored[1], **where)
+
+
+def test_an_engine_whose_package_is_missing_says_what_to_install(stored, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delitem(sys.modules, "plurank.engine.dask", raising=False)
+    with pytest.raises(EngineError, match=r"needs distributed: pip install 'plurank\[dask\]'"):
+        plurank.MixedRanking(2).fit(stored[0], engine="dask")
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 13, 64, 100])

@@ -189,7 +189,7 @@ def test_a_killed_worker_changes_nothing(stored, whole, cluster):
 
 def test_an_address_where_nobody_answers_gives_a_sentence(stored, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("plurank.engine.cluster.TIMEOUT", 1)
+    monkeypatch.setattr("plurank.engine.dask.TIMEOUT", 1)
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         make().fit(stored[0], engine="dask", scheduler="tcp://127.0.0.1:1")
 

@@ -205,7 +205,7 @@ def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]
     from plurank.models.orders import ORDERS
 
     kind = ORDERS.get(model.component)
-    return {kind.attribute[:-1]: getattr(model, kind.attribute)} if kind and kind.field.shape == shape else {}
+    return {kind.attribute[:-1]: getattr(model, kind.attribute)} if kind and kind.shape == shape else {}
 
 
 def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:

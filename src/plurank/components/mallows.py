@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from plurank.components.ordered import OrderedComponent, wins_by_lead
+from plurank.components.ordered import OrderedComponent, OrderKind, wins_by_lead
 from plurank.statistics.pair_counts import PairCounts
 
 Floats = NDArray[np.float64]
@@ -62,3 +62,9 @@ def _fit(counts: Floats, old: float) -> float:
 
     found = minimize_scalar(loss, bounds=DISPERSIONS, method="bounded", options={"xatol": 1e-6})
     return float(found.x) if found.fun <= loss(old) else float(old)
+
+
+KIND = OrderKind(
+    Mallows, "dispersion", "dispersion_", ("K",), "between 0 and 1",
+    "an order; items far apart in it are seldom mixed up (mallows)",
+)  # fmt: skip

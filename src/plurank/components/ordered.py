@@ -1,12 +1,12 @@
 """Components that are orders: the probability to win depends on how many places apart two items stand.
 
 Ours. A component of this kind says what its law is (``laws``), where its own numbers begin (``begin``), and how they
-fit expected wins (``improved``).
+fit expected wins (``improved``); its file ends with a ``KIND`` that says how a model keeps it.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,26 @@ class OrderedComponent(ABC):
         first = n_items - 1 - places_of(self.rankings)
         sums = np.take_along_axis(behind.T, first + n_items, axis=0) - np.take_along_axis(behind.T, first, axis=0)
         return (sums - 0.5) / (n_items - 1)
+
+
+class OrderKind(NamedTuple):
+    """A class of orders and all that a model needs to know of it: its own number, the attribute of the model that keeps
+    this, with its shape in K and numbers and a rule of ``models/fields.py``, and what such a ranking is, in words."""
+
+    component: type[OrderedComponent]
+    number: str
+    attribute: str
+    shape: tuple[str | int, ...]
+    rule: str
+    about: str
+
+    def read(self, model: Any) -> OrderedComponent:
+        """Give the orders of a fitted model."""
+        return self.component(model.rankings_, getattr(model, self.attribute))  # type: ignore[call-arg]
+
+    def keep(self, model: Any, orders: OrderedComponent) -> None:
+        """Let a model remember what the orders have besides their rankings."""
+        setattr(model, self.attribute, getattr(orders, self.number))
 
 
 def wins_by_lead(component: OrderedComponent, pairs: PairCounts, wins: Floats) -> Floats:

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.components.ordered import OrderedComponent, places_of, wins_by_lead
+from plurank.components.ordered import OrderedComponent, OrderKind, places_of, wins_by_lead
 from plurank.statistics.pair_counts import PairCounts
 
 Floats = NDArray[np.float64]
@@ -58,3 +58,9 @@ class Strict(OrderedComponent):
         against = float(by_lead[:, : self.rankings.shape[1] - 1].sum())
         # away from zero by half a comparison, so that no comparison is impossible
         return replace(moved, flip=float(np.clip(against / total, 0.5 / (total + 1.0), 0.5)))
+
+
+KIND = OrderKind(
+    Strict, "flip", "flip_probability_", (), "at most a half",
+    "an order, which comparisons follow but for a share of flips (strict)",
+)  # fmt: skip

@@ -1,1 +1,1 @@
-"""Where work runs, never what it is: here (``local``) or on a cluster (``cluster``)."""
+"""Where work runs, never what it is: here (``local``) or on a cluster (``dask``)."""

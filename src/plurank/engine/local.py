@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from plurank.data.blocks import sum_tree
+from plurank.exceptions import ParameterError
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -41,6 +42,10 @@ class LocalEngine:
 
     least_units = 1
 
+    def __init__(self, scheduler: Any = None) -> None:
+        if scheduler is not None:
+            raise ParameterError("scheduler= needs engine='dask'.")
+
     def reduce(
         self,
         task: Callable[[Any, Unit], Result],
@@ -57,3 +62,6 @@ class LocalEngine:
 
     def close(self) -> None:
         """Nothing was started."""
+
+
+ENGINE = LocalEngine

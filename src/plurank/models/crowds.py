@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from plurank.data.checks import check_choice
 from plurank.data.comparisons import Comparisons
 from plurank.data.sources import as_comparisons
 from plurank.data.store import MANIFEST, Store
-from plurank.engine.local import Engine, LocalEngine
+from plurank.engine.local import Engine
 from plurank.exceptions import EngineError, ParameterError
 from plurank.writing import only_one
 
@@ -29,24 +30,20 @@ Result = TypeVar("Result")
 def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
     """Give the engine that a fit of these data runs on."""
     check_choice("engine", engine, EngineName)
-    if engine == "local":
-        if scheduler is not None:
-            raise ParameterError("scheduler= needs engine='dask'.")
-        yield LocalEngine()
-        return
-    if not isinstance(X, Store):
+    if engine != "local" and not isinstance(X, Store):
         raise ParameterError(
-            "engine='dask' needs a store, not comparisons in memory. Make one with plurank.ingest or `plurank ingest`."
+            f"engine={engine!r} needs a store, not comparisons in memory. Make one with plurank.ingest or "
+            "`plurank ingest`."
         )
     try:
-        from plurank.engine.cluster import DaskEngine
-    except ImportError:
-        raise EngineError("engine='dask' needs Dask: pip install 'plurank[dask]'.") from None
-    cluster = DaskEngine(scheduler)
+        room = import_module(f"plurank.engine.{engine}")
+    except ImportError as error:
+        raise EngineError(f"engine={engine!r} needs {error.name}: pip install 'plurank[{engine}]'.") from None
+    runner: Engine = room.ENGINE(scheduler)
     try:
-        yield cluster
+        yield runner
     finally:
-        cluster.close()
+        runner.close()
 
 
 @contextmanager

@@ -111,7 +111,7 @@ class MixedRanking(ScoredRankings):
     def fields(self) -> Fields:
         """What a fitted model consists of."""
         kind = ORDERS.get(self.component)
-        return {**COMMON, **OWN_FIELDS, **({} if kind is None else {kind.attribute: kind.field})}
+        return {**COMMON, **OWN_FIELDS, **({} if kind is None else {kind.attribute: Field("f", kind.shape, kind.rule)})}
 
     def fit(
         self,

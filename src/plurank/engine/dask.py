@@ -155,3 +155,6 @@ def _unwrap(result: Any) -> Any:
     if isinstance(result, Refusal):
         raise result.error
     return result
+
+
+ENGINE = DaskEngine
