@@ -16,6 +16,9 @@ import pytest
 import plurank
 from plurank import DataError, EngineError, ParameterError
 from plurank.algorithms.checkpoint import clear_checkpoint
+from plurank.algorithms.stored_crowd import StoredCrowd
+from plurank.algorithms.weight_files import WeightFiles
+from plurank.engine.local import LocalEngine
 from tests.contracts.equality import assert_same_model
 
 
@@ -59,6 +62,12 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_answer(n_passes, stored, who
     assert_same_model(whole, resumed, apart_from=["data_"])
     clear_checkpoint(tmp_path / "fit")
     assert not (tmp_path / "fit").exists()
+
+
+def test_a_fit_that_goes_on_never_writes_over_the_weights_it_goes_on_from(stored, tmp_path):
+    files = WeightFiles(tmp_path)
+    StoredCrowd(stored[0], 2, LocalEngine(), files).resume(7, 1)
+    assert files.new_version() > 7
 
 
 @pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
