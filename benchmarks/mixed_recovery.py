@@ -33,9 +33,9 @@ def told_error(rankings: NDArray[np.int64], followers: NDArray[np.float64], seed
         n, n_items = max(round(300 * weight), 1), len(ranking)
         first = rng.integers(n_items, size=n)
         second = (first + 1 + rng.integers(n_items - 1, size=n)) % n_items
-        ahead, behind = np.minimum(first, second), np.maximum(first, second)  # places
+        places, counts = np.unique(np.sort([first, second], axis=0), axis=1, return_counts=True)  # the better one first
         comparisons = plurank.Comparisons.from_arrays(
-            np.zeros(n, dtype=int), ranking[ahead], ranking[behind], items=np.arange(n_items)
+            np.zeros(len(counts), dtype=int), *ranking[places], weights=counts, items=np.arange(n_items)
         )
         model = plurank.MixedRanking(1, concentration=1.0, spread=10.0, random_state=0).fit(comparisons)
         errors.append(plurank.ranking_error(ranking[None], model.rankings_))
