@@ -1,17 +1,29 @@
-"""Comparisons in memory, and the weights of those who made them."""
+"""Comparisons in memory and in a store, and the weights of those who made them."""
 
 import numpy as np
+import pytest
 
-from plurank import Comparisons
-from plurank.algorithms import crowd
+from plurank import Comparisons, ingest
+from plurank.algorithms import crowd, stored_crowd
 from plurank.algorithms.crowd import InMemory
+from plurank.algorithms.stored_crowd import StoredCrowd
+from plurank.algorithms.weight_files import WeightFiles
+from plurank.engine.local import LocalEngine
 
 
-def test_a_sample_of_ratings_is_larger_by_how_little_their_comparisons_count(monkeypatch, rng):
+@pytest.mark.parametrize("where", ["memory", "store"])
+def test_a_sample_of_ratings_is_larger_by_how_little_their_comparisons_count(where, monkeypatch, rng, tmp_path):
     low, high = np.triu_indices(4, 1)  # 6 comparisons of 4 items are 3 observations
     c = Comparisons.from_arrays(np.repeat(np.arange(5), 6), np.tile(low, 5), np.tile(high, 5))
+    if where == "memory":
+        people = InMemory(c)
+    else:
+        c.to_frame().write_csv(tmp_path / "votes.csv")
+        store = ingest(tmp_path / "votes.csv", tmp_path / "votes.store")
+        people = StoredCrowd(store, 2, LocalEngine(), WeightFiles(tmp_path))
     asked = []
-    monkeypatch.setattr(crowd, "sample_for_scores", lambda *given: asked.append(given[-1]))
-    InMemory(c).sample(2, rng)
-    InMemory(c).sample(2, rng, rated=True)
+    for room in (crowd, stored_crowd):
+        monkeypatch.setattr(room, "sample_for_scores", lambda *given: asked.append(given[-1]))
+    people.sample(2, rng)
+    people.sample(2, rng, rated=True)
     assert asked == [None, 0.5]
