@@ -24,6 +24,6 @@ def test_a_sample_of_ratings_is_larger_by_how_little_their_comparisons_count(whe
     asked = []
     for room in (crowd, stored_crowd):
         monkeypatch.setattr(room, "sample_for_scores", lambda *given: asked.append(given[-1]))
-    people.sample(2, rng)
-    people.sample(2, rng, rated=True)
+    people.sample(2, 10, rng)
+    people.sample(2, 10, rng, rated=True)
     assert asked == [None, 0.5]

@@ -27,6 +27,7 @@ from plurank.rng import spawn
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+ENOUGH = 250_000  # comparisons to choose by
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 SHARE = 0.2
@@ -82,7 +83,7 @@ def choose_priors(
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
     if not moves and not (rated and n_rankings > 1):
         return Chosen(priors)
-    sample = crowd.sample(n_rankings, rng, rated=rated)
+    sample = crowd.sample(n_rankings, ENOUGH, rng, rated=rated)
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return Chosen(priors)

@@ -47,7 +47,7 @@ class Crowd(Protocol):
     def count_as_observed(self, worth: float) -> "Crowd":
         """Let comparisons made from ratings count as what was observed, see ``weigh_observations``."""
 
-    def sample(self, n_rankings: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
+    def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
         """Draw users, see ``sample_for_scores``; rated: their comparisons will count as what was observed."""
 
     def begin(self, weights: Floats) -> Self:
@@ -96,12 +96,12 @@ class InMemory:
         """Let comparisons made from ratings count as what was observed."""
         return InMemory(weigh_observations(self.comparisons, worth))
 
-    def sample(self, n_rankings: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
+    def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
         """Draw users whose comparisons are enough to tell good scores from bad ones."""
         c, share = self.comparisons, None
         if rated:
             share = self._sum(observed_shares(c, 1.0) * c.weights_of_users()) / self.total_weight
-        return sample_for_scores(c, n_rankings, rng, share)
+        return sample_for_scores(c, n_rankings, enough, rng, share)
 
     def begin(self, weights: Floats) -> "InMemory":
         """Give the same crowd where everybody starts from the same weights (K,)."""

@@ -28,6 +28,7 @@ from plurank.statistics.pair_moments import pair_moments
 Floats = NDArray[np.float64]
 Start = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
+ENOUGH = 1_000_000  # comparisons to start from: a ranking that few follow must not be missed
 FEW_ITEMS = 200  # up to here novel pairs are tried too
 TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
 SPREAD = 2.0  # of the scores that places are turned into
@@ -53,7 +54,7 @@ def start_rankings(
     on_progress: Progress = silent,
 ) -> Begun:
     """Try the ways that ``how`` names for a few passes over some users and keep the one with the highest posterior."""
-    comparisons = crowd.sample(n_rankings, rng)
+    comparisons = crowd.sample(n_rankings, ENOUGH, rng)
     few = comparisons.n_items <= FEW_ITEMS and n_rankings > 1
     names = [how] if how != "best" else ["items", "pairs", "random"] if few else ["items", "random"]
     tried = []

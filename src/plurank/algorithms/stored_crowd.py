@@ -85,10 +85,10 @@ class StoredCrowd:
         """Let comparisons made from ratings count as what was observed."""
         return replace(self, worth=worth)
 
-    def sample(self, n_rankings: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
+    def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
         """Draw users whose comparisons are enough to tell good scores from bad ones."""
         share = self._sum_weights(1.0) / self.total_weight if rated else None
-        drawn = sample_for_scores(self.store, n_rankings, rng, share)
+        drawn = sample_for_scores(self.store, n_rankings, enough, rng, share)
         return drawn if self.worth is None else share_out(drawn, observed_shares(drawn, self.worth))
 
     def begin(self, weights: Floats) -> "StoredCrowd":

@@ -9,7 +9,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels
 
 Marks = NDArray[np.bool_]
-ENOUGH, ENOUGH_PER_SCORE = 250_000, 100  # comparisons to start from
+ENOUGH_PER_SCORE = 100  # comparisons
 OBSERVED_PER_SCORE = 30  # of what comparisons made from ratings count as
 ENOUGH_USERS = 100  # for each ranking
 
@@ -50,14 +50,16 @@ def every_nth_user(source: Source, enough: int) -> Comparisons:
     return source.take_users(np.arange(source.n_users) % step == 0)
 
 
-def sample_for_scores(source: Source, n_rankings: int, rng: np.random.Generator, observed: float | None) -> Comparisons:
-    """Draw users whose comparisons are enough to tell good scores of K rankings from bad ones.
+def sample_for_scores(
+    source: Source, n_rankings: int, enough: int, rng: np.random.Generator, observed: float | None
+) -> Comparisons:
+    """Draw users whose comparisons are enough, and can tell good scores of K rankings from bad ones.
 
     observed: where comparisons made from ratings shall count as what was observed, which takes more of them, how much
     of a comparison that is on average; else None.
     """
     n_scores = source.n_items * n_rankings
-    enough = max(ENOUGH, ENOUGH_PER_SCORE * n_scores)
+    enough = max(enough, ENOUGH_PER_SCORE * n_scores)
     if observed is not None:
         enough = max(enough, int(OBSERVED_PER_SCORE * n_scores / observed))
     return some_users(source, enough, rng, ENOUGH_USERS * n_rankings)
