@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from plurank.progress import Progress as OnProgress
 
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-FIRST_RUN = "The first run on a computer also compiles; that takes about half a minute, once."
+FIRST_RUN = "The first run on a computer also compiles; that takes about a minute, once."
 
 
 class PlainConsole(Console):

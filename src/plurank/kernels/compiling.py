@@ -6,7 +6,7 @@ from functools import partial
 import numba
 
 COMPILES_AGAIN = (
-    "compiled code cannot be kept, so every run compiles again, which takes about half a minute: plurank's own folder "
+    "compiled code cannot be kept, so every run compiles again, which takes about a minute: plurank's own folder "
     "and your cache cannot be written to. Set NUMBA_CACHE_DIR to a folder that can."
 )
 
