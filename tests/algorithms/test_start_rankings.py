@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from plurank import DataError, NotIdentifiableError, simulate
+from plurank.algorithms import start_rankings as start_module
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.start_rankings import WAYS, scores_of_weights, start_rankings
 from plurank.inference.priors import Priors
@@ -79,6 +80,19 @@ def test_progress_is_told_for_every_way(simulated):
     )
     assert len(told) == 3
     assert all(stage and 0 <= done < 1 for stage, done in told)
+
+
+@pytest.mark.parametrize(("mean_weights", "n_times"), [([0.5, 0.5], 1), ([0.98, 0.02], 2)])
+def test_more_users_are_asked_where_few_follow_a_ranking(mean_weights, n_times, monkeypatch, rng):
+    drawn = simulate(1_000, 8, 2, 25, concentration=0.1, random_state=1, mean_weights=mean_weights)
+    crowd, asked = InMemory(drawn.comparisons), []
+    monkeypatch.setattr(start_module, "ENOUGH", (5_000, 100_000, 200_000))
+    draw = crowd.sample
+    monkeypatch.setattr(crowd, "sample", lambda *given: asked.append(given[1]) or draw(*given))
+    priors = Priors.vague(2, concentration=0.1, spread=5.0)
+    start = start_rankings(crowd, 2, "probability", "best", priors, rng=rng)
+    assert asked == [5_000, 100_000][:n_times]  # the second is everybody
+    np.testing.assert_allclose(np.sort(start.mean_weights), np.sort(mean_weights), atol=0.1)
 
 
 def test_a_way_that_fails_is_left_out(monkeypatch, rng):

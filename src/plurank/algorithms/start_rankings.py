@@ -1,4 +1,5 @@
-"""Where the refinement starts: kinds of users, novel pairs, or chance; the best of them after a few passes.
+"""Where the refinement starts: kinds of users, novel pairs, or chance; the best of them after a few passes over some
+users, and over more where a ranking has hardly any followers among these.
 
 Ours. ``items`` (find_user_vertices) takes linear time for any number of items; ``pairs`` is the paper's way with
 whitened detection, for few items; ``random`` scores need no structure at all.
@@ -28,7 +29,8 @@ from plurank.statistics.pair_moments import pair_moments
 Floats = NDArray[np.float64]
 Start = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
-ENOUGH = 1_000_000  # comparisons to start from: a ranking that few follow must not be missed
+ENOUGH = (250_000, 1_000_000, 4_000_000)  # comparisons to start from: more while some ranking has few followers there
+FEW_FOLLOWERS = 10.0
 FEW_ITEMS = 200  # up to here novel pairs are tried too
 TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
 SPREAD = 2.0  # of the scores that places are turned into
@@ -53,8 +55,25 @@ def start_rankings(
     rng: np.random.Generator,
     on_progress: Progress = silent,
 ) -> Begun:
-    """Try the ways that ``how`` names for a few passes over some users and keep the one with the highest posterior."""
-    comparisons = crowd.sample(n_rankings, ENOUGH, rng)
+    """Start from some users; where hardly any of them follow some ranking, it may be another's, so ask more."""
+    for enough in ENOUGH:
+        sample = crowd.sample(n_rankings, enough, rng)
+        begun = _best_start(sample, n_rankings, mixing, how, priors, rng, on_progress)
+        if sample.n_users * begun.mean_weights.min() >= FEW_FOLLOWERS or sample.n_users == crowd.source.n_users:
+            break
+    return begun
+
+
+def _best_start(
+    comparisons: Comparisons,
+    n_rankings: int,
+    mixing: Mixing,
+    how: Start,
+    priors: Priors,
+    rng: np.random.Generator,
+    on_progress: Progress,
+) -> Begun:
+    """Try the ways that ``how`` names for a few passes and keep the one with the highest posterior."""
     few = comparisons.n_items <= FEW_ITEMS and n_rankings > 1
     names = [how] if how != "best" else ["items", "pairs", "random"] if few else ["items", "random"]
     tried = []
