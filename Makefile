@@ -21,7 +21,9 @@ help:
 demo: .venv/installed
 	$(BIN)/plurank demo
 
-test: .venv/tested-wheel check browser
+# Kernels are compiled beside the checks; otherwise each of the tests' two processes would compile them.
+test: .venv/tested-wheel browser
+	$(MAKE) --no-print-directory -j 2 check .venv/compiled
 	$(BIN)/python -m pytest -n 2 -rs
 
 # Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
@@ -105,3 +107,7 @@ clean:
 	rm -rf .venv/lib/python*/site-packages/plurank  # with what was compiled for it
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/plurank-*.whl
 	touch $@ .venv/installed
+
+.venv/compiled: .venv/tested-wheel
+	cd .venv && bin/plurank demo >/dev/null
+	touch $@
