@@ -110,16 +110,8 @@ class Comparisons:
 
     def block(self, begin: int, end: int) -> "Comparisons":
         """Give users begin to end - 1 as Comparisons of the same items, without copying."""
-        at = slice(self.offsets[begin], self.offsets[end])
-        return Comparisons(
-            self.winners[at],
-            self.losers[at],
-            self.offsets[begin : end + 1] - self.offsets[begin],
-            self.items,
-            self.users[begin:end],
-            None if self.weights is None else self.weights[at],
-            self.rated,
-        )
+        first, last = self.offsets[begin], self.offsets[end]
+        return self._take(slice(first, last), self.offsets[begin : end + 1] - first, self.users[begin:end])
 
     def take_users(self, chosen: NDArray[np.bool_]) -> "Comparisons":
         """Keep the marked users; all items stay."""
@@ -128,29 +120,18 @@ class Comparisons:
         users, sizes = np.flatnonzero(chosen), np.diff(self.offsets)[chosen]
         ends = np.cumsum(sizes)
         rows = np.repeat(self.offsets[users] - ends + sizes, sizes) + np.arange(sizes.sum())
-        return Comparisons(
-            self.winners[rows],
-            self.losers[rows],
-            np.concatenate([[0], ends]),
-            self.items,
-            self.users[chosen],
-            None if self.weights is None else self.weights[rows],
-            self.rated,
-        )
+        return self._take(rows, np.concatenate([[0], ends]), self.users[chosen])
 
     def select(self, keep: NDArray[np.bool_]) -> "Comparisons":
         """Keep the marked comparisons and the users who still have any; all items stay."""
         per_user = np.bincount(self.user_of_each()[keep], minlength=self.n_users)
         stay = per_user > 0
-        return Comparisons(
-            self.winners[keep],
-            self.losers[keep],
-            np.concatenate([[0], np.cumsum(per_user[stay])]).astype(np.int64),
-            self.items,
-            self.users[stay],
-            None if self.weights is None else self.weights[keep],
-            self.rated,
-        )
+        offsets = np.concatenate([[0], np.cumsum(per_user[stay])]).astype(np.int64)
+        return self._take(keep, offsets, self.users[stay])
+
+    def _take(self, rows: Any, offsets: NDArray[np.int64], users: Labels) -> "Comparisons":
+        weights = None if self.weights is None else self.weights[rows]
+        return Comparisons(self.winners[rows], self.losers[rows], offsets, self.items, users, weights, self.rated)
 
     def split(
         self,
