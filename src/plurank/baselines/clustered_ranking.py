@@ -113,12 +113,6 @@ class ClusteredRanking(RankingModel):
                 f"{count(comparisons.n_users, 'user')}, each of whom follows one. Try fewer rankings."
             )
 
-    def check_consistent(self) -> None:
-        """Raise a ValueError where parameters are impossible, or rankings are not in the order of scores."""
-        super().check_consistent()
-        if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
-            raise ValueError("rankings_ are not in the order of scores_")
-
     def _start(
         self, comparisons: Comparisons, mixture: "Mixture", rng: np.random.Generator, on_progress: Progress
     ) -> Clusters:

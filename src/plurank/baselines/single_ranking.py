@@ -70,12 +70,6 @@ class SingleRanking(RankingModel):
         check_positive("prior", self.prior)
         check_whole("max_iter", self.max_iter, 1)
 
-    def check_consistent(self) -> None:
-        """Raise a ValueError where parameters are impossible, or the ranking is not in the order of scores."""
-        super().check_consistent()
-        if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
-            raise ValueError("rankings_ are not in the order of scores_")
-
     def _keep(self, comparisons: Comparisons, scores: Floats) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
         self.data_ = summarise(comparisons)

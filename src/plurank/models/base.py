@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from plurank.components.bradley_terry import BradleyTerry
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
@@ -307,6 +308,9 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters are impossible, or attributes, each fine alone, contradict each other."""
         self._check_parameters()
+        scores = getattr(self, "scores_", None)
+        if scores is not None and (BradleyTerry(scores).rankings != self.rankings_).any():
+            raise ValueError("rankings_ are not in the order of scores_")
 
     def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:
         """Write the weights of all users of comparisons or of a store to Parquet: columns user, ranking 1, ...

@@ -173,8 +173,6 @@ class MixedRanking(ScoredRankings):
         super().check_consistent()
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
-        if (BradleyTerry(self.scores_).rankings != self.rankings_).any():
-            raise ValueError("rankings_ are not in the order of scores_")
 
     def _check_enough(self, crowd: Crowd) -> None:
         if self.n_rankings > crowd.source.n_users:
