@@ -183,7 +183,7 @@ def _topic_facts(described: dict[str, Any]) -> Facts:
 
 
 def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
-    from plurank.models.standings import LEVEL
+    from plurank.inference.intervals import LEVEL
 
     return {
         "spread": float(model.spread_),

@@ -10,6 +10,7 @@ from scipy.stats import beta
 
 Floats = NDArray[np.float64]
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+LEVEL = 0.9  # of all intervals, unless another is asked for
 N_DRAWS = 400
 NEAR_AN_END = 2.0  # a Beta with such a shape has much of its mass at an end
 SEED = 20_261_115  # of the draws that intervals are made of: the same model, the same intervals

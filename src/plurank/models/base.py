@@ -25,9 +25,10 @@ from plurank.data.summary import Summary
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.held_out import mean_log_likelihood
-from plurank.inference.intervals import user_place_bounds
+from plurank.inference.intervals import LEVEL, user_place_bounds
 from plurank.inference.laws import Law, Tokens
 from plurank.inference.priors import count_weights
+from plurank.models.boards import board
 from plurank.models.fields import COMMON, Fields
 from plurank.models.followers import Followers, last_if_unknown
 from plurank.rng import RandomState, as_generator
@@ -224,9 +225,12 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         population's mean weights count; for a new user give ``weights``, a row of what ``transform`` returned.
         """
         check_is_fitted(self, "rankings_")
-        row = self._one_row(user, weights)
-        scores = self._item_scores(row)
-        return board(self.items_, np.lexsort((np.arange(len(scores)), -scores)), scores)
+        return self._board(self._one_row(user, weights))
+
+    def _board(self, weights: Floats) -> pl.DataFrame:
+        """Rank all items for somebody with weights (K,)."""
+        scores = self._item_scores(weights)
+        return board(self.items_, np.argsort(-scores, kind="stable"), scores)
 
     @abstractmethod
     def _item_scores(self, weights: Floats) -> Floats:
@@ -238,9 +242,9 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         scores = np.stack([self._item_scores(row) for row in rows], axis=1)
         return scores, np.zeros_like(scores), rows
 
-    def _with_places(self, frame: pl.DataFrame, weights: Floats, followed: Floats, level: float) -> pl.DataFrame:
+    def _with_places(self, frame: pl.DataFrame, weights: Floats, followed: Floats) -> pl.DataFrame:
         """Add bounds of the places to a person's order, given their weights (K,) and what these may be."""
-        lower, upper = user_place_bounds(*self._place_scores(), weights, followed, level)
+        lower, upper = user_place_bounds(*self._place_scores(), weights, followed, LEVEL)
         order = look_up(frame["item"], self.items_, "item")
         return frame.with_columns(lower=lower[order], upper=upper[order])
 
@@ -288,8 +292,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         codes = look_up(comparisons.items, self.items_, "item")
         used = np.zeros(len(codes), dtype=bool)
         used[comparisons.winners] = used[comparisons.losers] = True
-        unknown = comparisons.items[used & (codes < 0)].tolist()
-        refuse_unknown(unknown)
+        refuse_unknown(comparisons.items[used & (codes < 0)].tolist())
         winners, losers = codes[comparisons.winners], codes[comparisons.losers]
         return replace(comparisons, winners=winners, losers=losers, items=self.items_)
 
@@ -336,12 +339,6 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "rankings_")
         save(self, path)
-
-
-def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFrame:
-    """List items in an order: columns item, score, rank."""
-    frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(order) + 1)})
-    return frame.select(as_series(items[order], "item"), "score", "rank")
 
 
 def refuse_unknown(items: list[Any]) -> None:

@@ -14,14 +14,14 @@ from plurank.data.rows import refuse_missing
 from plurank.data.sources import as_comparisons
 from plurank.exceptions import DataError
 from plurank.inference.held_out import user_seeds
-from plurank.inference.intervals import N_DRAWS
+from plurank.inference.intervals import LEVEL, N_DRAWS
 from plurank.inference.laws import Law
 from plurank.inference.questions import choose_questions
 from plurank.inference.weight_draws import Draws
-from plurank.models.base import Codes, Floats, RankingModel, board, refuse_unknown
+from plurank.models.base import Codes, Floats, RankingModel, refuse_unknown
+from plurank.models.boards import weight_table
 
 N_POSTERIOR_DRAWS = 1000
-LEVEL = 0.9
 
 
 class Person:
@@ -54,15 +54,12 @@ class Person:
 
     def weight_intervals(self, level: float = LEVEL) -> pl.DataFrame:
         """The weights, with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
-        lower, upper = self._draws[0].bounds(level)
-        columns = {"ranking": np.arange(1, len(lower) + 1), "weight": self.weights, "lower": lower, "upper": upper}
-        return pl.DataFrame(columns)
+        return weight_table(self.weights, *self._draws[0].bounds(level))
 
     def rank(self) -> pl.DataFrame:
         """Rank all items, best first: columns item, score, rank, lower, upper; see ``rank`` of the model."""
-        scores = self._model._item_scores(self.weights)
-        frame = board(self._model.items_, np.argsort(-scores, kind="stable"), scores)
-        return self._model._with_places(frame, self.weights, self._draws[0].resample(N_DRAWS), LEVEL)
+        frame = self._model._board(self.weights)
+        return self._model._with_places(frame, self.weights, self._draws[0].resample(N_DRAWS))
 
     def predict(self, left: Sequence[Any], right: Sequence[Any]) -> Floats:
         """P(left preferred), (n,), for items on the left and on the right."""
@@ -119,8 +116,7 @@ def _find(labels: list[Any], items: Labels) -> Codes:
     column = as_series(object_array(labels), "item")
     refuse_missing(column, np.arange(len(labels)) // 2 + 1)
     codes = look_up(column, items, "item")
-    unknown = [label for label, code in zip(labels, codes, strict=True) if code < 0]
-    refuse_unknown(unknown)
+    refuse_unknown([label for label, code in zip(labels, codes, strict=True) if code < 0])
     return codes
 
 

@@ -13,10 +13,9 @@ from plurank.components.ordered import OrderedComponent
 from plurank.data.checks import check_whole
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError, ParameterError
-from plurank.inference.intervals import draw_user, place_bounds, weight_bounds
-from plurank.models.base import Floats, RankingModel, board
-
-LEVEL = 0.9
+from plurank.inference.intervals import LEVEL, draw_user, place_bounds, weight_bounds
+from plurank.models.base import Floats, RankingModel
+from plurank.models.boards import board, weight_table
 
 
 class ScoredRankings(RankingModel):
@@ -59,7 +58,7 @@ class ScoredRankings(RankingModel):
         if user is not None and weights is None:
             evidence = float(self.user_evidence_[look_up([user], self.users_, "user")[0]])
         own = self._one_row(user, weights)
-        return self._with_places(frame, own, draw_user(own, evidence), LEVEL)
+        return self._with_places(frame, own, draw_user(own, evidence))
 
     def _place_scores(self) -> tuple[Floats, Floats, Floats]:
         if self.mixing == "utility":
@@ -88,5 +87,4 @@ class ScoredRankings(RankingModel):
             raise DataError("expected a user of the model, got None.")
         row, code = self._one_row(user, None), look_up([user], self.users_, "user")
         lower, upper = weight_bounds(row[None], self.user_evidence_[code], level)
-        columns = {"ranking": np.arange(1, len(row) + 1), "weight": row, "lower": lower[0], "upper": upper[0]}
-        return pl.DataFrame(columns)
+        return weight_table(row, lower[0], upper[0])

@@ -1,0 +1,21 @@
+"""Orders of items and weights of rankings as tables."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plurank.data.encoding import Labels, as_series
+
+Floats = NDArray[np.float64]
+
+
+def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFrame:
+    """List items in an order: columns item, score, rank."""
+    frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(order) + 1)})
+    return frame.select(as_series(items[order], "item"), "score", "rank")
+
+
+def weight_table(weights: Floats, lower: Floats, upper: Floats) -> pl.DataFrame:
+    """List a person's weights with their bounds, (K,) each: columns ranking, weight, lower, upper."""
+    rankings = np.arange(1, len(weights) + 1)
+    return pl.DataFrame({"ranking": rankings, "weight": weights, "lower": lower, "upper": upper})
