@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.algorithms.detect_novel_pairs import NovelPairs, detect_novel_pairs
-from plurank.algorithms.detect_whitened import detect_whitened
+from plurank.algorithms.detect_whitened import WhitenedPairs, detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.polish_rankings import polish_rankings
 from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
@@ -21,6 +21,7 @@ from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
 PROJECTIONS_PER_RANKING = 150
+SEPARATION_TOL, REGRESSION_TOL = 0.01, 1e-4  # of Algorithms 2 and 3
 
 
 @dataclass(frozen=True)
@@ -43,24 +44,40 @@ def recover_rankings(
     detection: Detection = "whitened",
     *,
     n_projections: int | None = None,
-    separation_tol: float = 0.01,
-    regression_tol: float = 1e-4,
+    separation_tol: float = SEPARATION_TOL,
+    regression_tol: float = REGRESSION_TOL,
     directions: Directions = "gaussian",
     rng: np.random.Generator,
     on_progress: Progress = silent,
 ) -> Recovery:
     """Run Algorithm 1; ``n_projections`` is 150 K unless given."""
-    if detection == "projections":
-        n_projections = n_projections or PROJECTIONS_PER_RANKING * n_rankings
-        novel = detect_novel_pairs(
-            moments, n_rankings, n_projections, separation_tol, directions, rng=rng, on_progress=on_progress
-        )
-        matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, regression_tol)
-        return Recovery(novel, matrix, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items))
-    on_progress("detecting novel pairs", 0.0)
-    found = detect_whitened(moments, n_rankings, rng=rng)
-    matrix = estimate_ranking_matrix(found.gram, found.targets, moments.counts, regression_tol)
-    return Recovery(found, *polish_rankings(moments, found.points, matrix, regression_tol, on_progress))
+    how = (n_projections, separation_tol, directions)
+    novel = detect(moments, n_rankings, detection, *how, rng=rng, on_progress=on_progress)
+    matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, regression_tol)
+    if isinstance(novel, WhitenedPairs):
+        return Recovery(novel, *polish_rankings(moments, novel.points, matrix, regression_tol, on_progress))
+    return Recovery(novel, matrix, round_to_rankings(matrix, moments.lower, moments.higher, moments.n_items))
+
+
+def detect(
+    moments: Moments,
+    n_rankings: int,
+    detection: Detection,
+    n_projections: int | None = None,
+    separation_tol: float = SEPARATION_TOL,
+    directions: Directions = "gaussian",
+    *,
+    rng: np.random.Generator,
+    on_progress: Progress,
+) -> NovelPairs:
+    """Run Algorithm 2, or what takes its place."""
+    if detection == "whitened":
+        on_progress("detecting novel pairs", 0.0)
+        return detect_whitened(moments, n_rankings, rng=rng)
+    n_projections = n_projections or PROJECTIONS_PER_RANKING * n_rankings
+    return detect_novel_pairs(
+        moments, n_rankings, n_projections, separation_tol, directions, rng=rng, on_progress=on_progress
+    )
 
 
 def novel_rows(recovery: Recovery, moments: Moments) -> NDArray[np.int64]:

@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from plurank import kernels
-from plurank.algorithms.detect_novel_pairs import NovelPairs, detect_novel_pairs
-from plurank.algorithms.detect_whitened import detect_whitened
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
-from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING
+from plurank.algorithms.recover_rankings import REGRESSION_TOL, detect
 from plurank.choices import Detection
 from plurank.components.strict import FIRST_FLIP, win_probabilities
 from plurank.data.checks import check_choice, check_whole
@@ -27,7 +25,6 @@ from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed
 from plurank.statistics.pair_moments import Moments, pair_moments
 
-SEPARATION_TOL, REGRESSION_TOL = 0.01, 1e-4  # of Algorithms 2 and 3
 MAX_LEGS, ROUNDS, TOLERANCE = 40, 5, 1e-3  # of the weights' EM: rounds a leg, and the move in one that counts as none
 LEAST_WEIGHT = 1e-12  # a weight of zero would stay zero whatever the user says
 CERTAIN = 1e300  # evidence behind probabilities that are taken as they are
@@ -81,7 +78,7 @@ class PairTopics(RankingModel):
         with threadpool_limits(1, "blas"):
             on_progress("counting pairs", 0.0)
             moments = pair_moments(comparisons, draw_seed(rng))
-            novel = self._detect(moments, rng, on_progress)
+            novel = detect(moments, self.n_rankings, self.detection, rng=rng, on_progress=on_progress)
             matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, REGRESSION_TOL)
             self._keep(comparisons, moments, matrix)
             self._weigh_topics(comparisons, moments, on_progress)
@@ -101,14 +98,6 @@ class PairTopics(RankingModel):
             raise ValueError("pairs_ are not pairs of items in ascending order")
         if len(self.preferences_) != len(self.pairs_) or (self.preferences_ > 1).any():
             raise ValueError("preferences_ are not probabilities, one row for every pair")
-
-    def _detect(self, moments: Moments, rng: np.random.Generator, on_progress: Progress) -> NovelPairs:
-        if self.detection == "whitened":
-            return detect_whitened(moments, self.n_rankings, rng=rng)
-        n_projections = PROJECTIONS_PER_RANKING * self.n_rankings
-        return detect_novel_pairs(
-            moments, self.n_rankings, n_projections, SEPARATION_TOL, "gaussian", rng=rng, on_progress=on_progress
-        )
 
     def _keep(self, comparisons: Comparisons, moments: Moments, matrix: Floats) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
