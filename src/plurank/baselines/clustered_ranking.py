@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from plurank import kernels
 from plurank.algorithms.find_user_vertices import find_user_vertices
-from plurank.baselines.strengths import WinTable, improve
+from plurank.baselines.strengths import WinTable, improve, prior_cost
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
@@ -191,19 +191,18 @@ class Mixture:
         evidence = logsumexp(joint, axis=1, keepdims=True)
         members = np.exp(joint - evidence)
         members /= members.sum(axis=1, keepdims=True)
-        cost = sum(self._table(np.empty(0)).prior_cost(scores) for scores in clusters.scores.T)
+        cost = sum(prior_cost(self.prior, scores) for scores in clusters.scores.T)
         return members, float(evidence.sum() + SHARE_PRIOR * np.log(clusters.shares).sum() - cost)
 
     def clusters_of(self, members: Floats, scores: Floats) -> Clusters:
         """Take the M-step, or a step towards it: shares, and for each cluster better scores than the ones given."""
         begins, users, weights = self._by_row
         wins = kernels.sum_gathered(begins[:-1], begins[1:], users, weights, members)
-        better = [improve(self._table(own), before) for own, before in zip(wins.T, scores.T, strict=True)]
+        pairs = (self.comparisons.n_items, self.lower, self.higher)
+        tables = [WinTable(*pairs, own.reshape(-1, 2), self.prior) for own in wins.T]
+        better = [improve(table, before) for table, before in zip(tables, scores.T, strict=True)]
         shares = members.sum(axis=0) + SHARE_PRIOR
         return Clusters(np.stack(better, axis=1), shares / shares.sum())
-
-    def _table(self, wins: Floats) -> WinTable:
-        return WinTable(self.comparisons.n_items, self.lower, self.higher, wins.reshape(-1, 2), self.prior)
 
     def maximise(self, clusters: Clusters, max_iter: int, tol: float, on_progress: Progress = silent) -> Clusters:
         """Run EM on from given clusters, up to max_iter passes in all; the log posterior never falls."""

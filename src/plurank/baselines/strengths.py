@@ -59,11 +59,12 @@ class WinTable:
         """Log-likelihood of all wins given scores (Q,), the logarithms of strengths, plus the log prior."""
         leads = scores[self.lower] - scores[self.higher]
         lost = self.wins[:, 0] @ np.logaddexp(0.0, -leads) + self.wins[:, 1] @ np.logaddexp(0.0, leads)
-        return -float(lost) - self.prior_cost(scores)
+        return -float(lost) - prior_cost(self.prior, scores)
 
-    def prior_cost(self, scores: Floats) -> float:
-        """Minus the log prior of scores (Q,)."""
-        return self.prior * float((np.logaddexp(0.0, scores) + np.logaddexp(0.0, -scores)).sum())
+
+def prior_cost(prior: float, scores: Floats) -> float:
+    """Minus the log prior of scores (Q,)."""
+    return prior * float((np.logaddexp(0.0, scores) + np.logaddexp(0.0, -scores)).sum())
 
 
 def minorise_maximise(table: WinTable, scores: Floats) -> Floats:
