@@ -59,6 +59,7 @@ class ClusteredRanking(RankingModel):
     ``n_iter_`` passes; ``converged_``.
     """
 
+    about = "a mixture in which everybody follows one ranking"
     scores_: Floats
 
     def __init__(

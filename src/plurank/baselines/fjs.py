@@ -79,6 +79,8 @@ class FJS(StrictRankings):
     fitting masses, and ``converged_``, whether more of them would have changed nothing.
     """
 
+    about = "the sparsest mixture behind the pooled preferences"
+
     def __init__(self, n_rankings: int = 10) -> None:
         self.n_rankings = n_rankings
 

@@ -53,6 +53,7 @@ class PairTopics(RankingModel):
     because there is nothing to repeat.
     """
 
+    about = "topics of pairs, without ranking structure"
     pairs_: NDArray[np.int64]
     preferences_: Floats
     flip_probability_: float

@@ -36,6 +36,7 @@ class SingleRanking(RankingModel):
     ``n_iter_``; ``converged_``.
     """
 
+    about = "one Bradley-Terry ranking for everybody"
     scores_: Floats
 
     def __init__(self, method: Method = "mm", *, prior: float = 0.1, max_iter: int = 10_000) -> None:

@@ -58,6 +58,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         """What the model consists of once it is fitted; a subclass adds its own."""
         return COMMON
 
+    about: str  # the method, in words
     rankings_: NDArray[np.int64]
     user_weights_: Floats
     mean_weights_: Floats
@@ -279,8 +280,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             return row
         if user is None:
             return self.mean_weights_
-        code = look_up([user], self.users_, "user")[0]
-        if code < 0:
+        if (code := look_up([user], self.users_, "user")[0]) < 0:
             raise DataError(
                 f"the model does not know user {user!r}. Fold new users in with transform and rank with weights=, or "
                 "leave the user out for the population's order."

@@ -72,6 +72,7 @@ class MixedRanking(ScoredRankings):
     ``quality_``, how well comparisons held out were predicted while priors were chosen, None where none were.
     """
 
+    about = "rankings and weights by maximum posterior"
     rated_: bool
     worth_: float
     dispersion_: Floats

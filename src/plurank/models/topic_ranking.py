@@ -56,6 +56,8 @@ class TopicRanking(StrictRankings):
     rounds and ``converged_``, whether more of them would not have helped.
     """
 
+    about = "the topic-model method of Ding, Ishwar and Saligrama"
+
     @property
     def fields(self) -> Fields:
         """What a fitted model consists of."""

@@ -6,21 +6,12 @@ from typing import Any
 
 from plurank.models.base import RankingModel
 
-METHODS = {
-    "MixedRanking": "rankings and weights by maximum posterior (MixedRanking)",
-    "TopicRanking": "the topic-model method of Ding, Ishwar and Saligrama (TopicRanking)",
-    "SingleRanking": "one Bradley-Terry ranking for everybody (SingleRanking)",
-    "ClusteredRanking": "a mixture in which everybody follows one ranking (ClusteredRanking)",
-    "FJS": "the sparsest mixture behind the pooled preferences (FJS)",
-    "PairTopics": "topics of pairs, without ranking structure (PairTopics)",
-}
 PACKAGES = ("plurank", "numpy", "scipy", "numba", "polars", "altair")
 
 
 def method_of(model: RankingModel) -> str:
     """Name the method."""
-    kind = type(model).__name__
-    return METHODS.get(kind, kind)
+    return f"{model.about} ({type(model).__name__})"
 
 
 def settings_of(model: RankingModel) -> list[tuple[str, str]]:
