@@ -69,6 +69,16 @@ def too_few(comparisons: Comparisons) -> DataError:
     )
 
 
+def hold_out(
+    comparisons: Comparisons, share: float, rng: np.random.Generator
+) -> tuple[Comparisons, Comparisons] | None:
+    """Give comparisons to train on and others, as ``split_safely`` marks them; None where either would be empty."""
+    kept, held_out = split_safely(comparisons, share, rng)
+    if not kept.any() or not held_out.any():
+        return None
+    return comparisons.select(kept), comparisons.select(held_out)
+
+
 def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:
     """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
 

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
-from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import some_users
 from plurank.data.sources import as_comparisons, as_source
-from plurank.data.splitting import check_test_size, split_safely, too_few
+from plurank.data.splitting import check_test_size, hold_out, too_few
 from plurank.evaluation.quality import Quality
 from plurank.models.base import RankingModel
 from plurank.models.files import class_named
@@ -36,7 +34,10 @@ def held_out_quality(
     check_test_size(test_size)
     rng = as_generator(random_state)
     sample = some_users(as_source(comparisons), ENOUGH, rng)
-    train, held_out = _split(sample, test_size, rng) if test is None else (sample, as_comparisons(test))
+    parts = hold_out(sample, test_size, rng) if test is None else (sample, as_comparisons(test))
+    if parts is None:
+        raise too_few(sample)
+    train, held_out = parts
     fresh = clone(model)
     if "random_state" in fresh.get_params() and fresh.random_state is None:
         fresh.set_params(random_state=random_state)
@@ -44,10 +45,3 @@ def held_out_quality(
     single = class_named(YARDSTICK)().fit(train, on_progress=on_progress)
     probabilities, weights = fresh.predict_held_out(held_out)
     return Quality.of(len(train), probabilities, single.predict_held_out(held_out)[0], weights)
-
-
-def _split(sample: Comparisons, share: float, rng: np.random.Generator) -> tuple[Comparisons, Comparisons]:
-    kept, held_out = split_safely(sample, share, rng)
-    if not kept.any() or not held_out.any():
-        raise too_few(sample)
-    return sample.select(kept), sample.select(held_out)

@@ -14,7 +14,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.sampling import some_users
 from plurank.data.sources import as_source
-from plurank.data.splitting import split_safely, too_few
+from plurank.data.splitting import hold_out, too_few
 from plurank.exceptions import ParameterError
 from plurank.models.mixed_ranking import MixedRanking
 from plurank.progress import Progress, silent
@@ -23,6 +23,7 @@ from plurank.wording import count
 
 Floats = NDArray[np.float64]
 SHARE_OF_USERS, SHARE = 0.2, 0.2
+FEWEST_USERS = 5  # of whom some can be held out
 ENOUGH = 1_000_000  # comparisons
 REPEAT_BELOW, MOST_REPEATS = 50_000, 5  # small data are split several times
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
@@ -122,28 +123,17 @@ def _plan(numbers: list[int], ways: list[Mixing]) -> Iterator[tuple[Mixing, int]
 
 def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut | None:
     """Hold out users, and of the others comparisons; new users are asked most of their comparisons first."""
-    most, few = (
-        comparisons.split(SHARE_OF_USERS, by="user", random_state=rng)
-        if comparisons.n_users >= 5
-        else (comparisons, None)
-    )
-    train, known = _split(most, rng)
-    asked, new = _split(few, rng) if few is not None else (None, None)
-    if train is None or known is None:
-        return None
-    return HeldOut(train, known, asked, new)
+    most, few = comparisons, None
+    if comparisons.n_users >= FEWEST_USERS:
+        most, few = comparisons.split(SHARE_OF_USERS, by="user", random_state=rng)
+    known = hold_out(most, SHARE, rng)
+    new = None if few is None else hold_out(few, SHARE, rng)
+    return None if known is None else HeldOut(*known, *(new or (None, None)))
 
 
 def _check_enough(sample: Comparisons, repeats: list[HeldOut]) -> None:
     if sum(len(parts.known) for parts in repeats) < LEAST_HELD_OUT:
         raise too_few(sample)
-
-
-def _split(comparisons: Comparisons, rng: np.random.Generator) -> Any:
-    kept, held_out = split_safely(comparisons, SHARE, rng)
-    if not kept.any() or not held_out.any():
-        return None, None
-    return comparisons.select(kept), comparisons.select(held_out)
 
 
 def _add_predictions(sums: Floats, model: MixedRanking, parts: HeldOut, users: Labels) -> None:
