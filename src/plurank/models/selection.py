@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -48,6 +48,21 @@ class Selection:
         from plurank.report.figures.selection import draw_selection
 
         return draw_selection(self)
+
+
+class Candidate(NamedTuple):
+    """A row of the table of a ``Selection``."""
+
+    mixing: Mixing
+    n_rankings: int
+    by_comparison: float
+    by_comparison_se: float
+    by_user: float
+    by_user_se: float
+    held_out: float
+    held_out_se: float
+    behind: float
+    behind_se: float
 
 
 @dataclass(frozen=True)
@@ -156,13 +171,11 @@ def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing]) -> Selectio
         both = sums.sum(axis=1)
         gap = np.column_stack([most[:, 0] - both[:, 0], both[:, 1]])
         figures = (figure for part in (sums[:, 0], sums[:, 1], both, gap) for figure in _mean(part))
-        table.append((way, n_rankings, *figures))
-    names = ["mixing", "n_rankings", "by_comparison", "by_comparison_se", "by_user", "by_user_se"]
-    names += ["held_out", "held_out_se", "behind", "behind_se"]
-    frame = pl.DataFrame(table, schema=names, orient="row")
+        table.append(Candidate(way, n_rankings, *figures))
+    frame = pl.DataFrame(table, schema=list(Candidate._fields), orient="row")
     way = rows[best][0]
-    fits = [row for row in table if row[0] == way or row[1] == 1]
-    chosen = min(row[1] for row in fits if row[8] <= row[9])
+    fits = [row for row in table if row.mixing == way or row.n_rankings == 1]
+    chosen = min(row.n_rankings for row in fits if row.behind <= row.behind_se)
     return Selection(chosen, way, _answer(table, chosen, way, numbers, ways), frame)
 
 
@@ -177,13 +190,13 @@ def _mean(sums: Floats) -> tuple[float, float]:
     return float(mean), float(spread)
 
 
-def _answer(table: list[Any], chosen: int, way: Mixing, numbers: list[int], ways: list[Mixing]) -> str:
-    values = {(row[0], row[1]): row[6] for row in table}
-    value = values.get((way, chosen), values.get((ways[0], chosen), 0.0))
+def _answer(table: list[Candidate], chosen: int, way: Mixing, numbers: list[int], ways: list[Mixing]) -> str:
+    values = {(row.mixing, row.n_rankings): row.held_out for row in table}
+    value = values[way if chosen > 1 else ways[0], chosen]
     how = f", mixed by {way}" if chosen > 1 else ""
     text = f"{chosen} ranking{'s' if chosen > 1 else ''}{how}: held-out log-likelihood {value:.4f} a comparison"
     if chosen > 1 and numbers[0] == 1:
-        text += f", against {values[(ways[0], 1)]:.4f} with one ranking"
+        text += f", against {values[ways[0], 1]:.4f} with one ranking"
     if len(ways) == 2 and chosen > 1:
         other = ways[1] if way == ways[0] else ways[0]
         text += f" and {max(v for (w, _), v in values.items() if w == other):.4f} at best when mixed by {other}"
