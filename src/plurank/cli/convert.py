@@ -76,17 +76,16 @@ def convert(
 
 def _read(data: Path, columns: dict[str, str] | None) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame"]:
     """Read a file, and tell rankings from ratings by its ending, the columns named, or the columns found."""
-    from plurank.data.columns import ALIASES
+    from plurank.data.columns import has_role
     from plurank.data.readers import PREFLIB, plain_suffix
 
     if plain_suffix(data) in PREFLIB:
         return "rankings", plurank.read_rankings(data)
     frame = plurank.read_ratings(data)
-    names = {name.strip().lower() for name in frame.columns}
-    if not columns and names.intersection(ALIASES["loser"] + ALIASES["left"]):
+    if not columns and has_role(frame.columns, "loser", "left"):
         raise DataError("these are comparisons already; `plurank fit` reads them as they are.")
-    given = set(columns or {})
-    ranked = "rank" in given or (not names.intersection(ALIASES["rating"]) and names.intersection(ALIASES["rank"]))
+    given = columns or {}
+    ranked = "rank" in given or (not has_role(frame.columns, "rating") and has_role(frame.columns, "rank"))
     return ("rankings", frame) if ranked and "rating" not in given else ("ratings", frame)
 
 

@@ -105,7 +105,13 @@ def check_roles(given: Given, roles: Sequence[str]) -> None:
 
 def may_matter(name: str, given: Given) -> bool:
     """Tell whether a column of this name may be asked for."""
-    return name in (given or {}).values() or any(_plain(name) in aliases for aliases in ALIASES.values())
+    return name in (given or {}).values() or has_role([name], *ALIASES)
+
+
+def has_role(names: Iterable[str], *roles: str) -> bool:
+    """Tell whether some column has a name that is understood as one of the roles."""
+    plain = {_plain(name) for name in names}
+    return any(plain.intersection(ALIASES[role]) for role in roles)
 
 
 def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, reading: Reading | None = None) -> Rows:
@@ -152,12 +158,10 @@ def decide_reading(parts: Iterable[tuple[Any, int]], given: Given) -> Reading:
 
 
 def _refuse_other_forms(found: Columns, given: Given) -> None:
-    names = {_plain(name) for name in found}
-    compared = names.intersection(ALIASES["loser"] + ALIASES["left"])
-    if given or compared or not names.intersection(ALIASES["item"]):
+    if given or has_role(found, "loser", "left") or not has_role(found, "item"):
         return
     for role, method in (("rating", "from_ratings"), ("rank", "from_rankings")):
-        if names.intersection(ALIASES[role]):
+        if has_role(found, role):
             raise DataError(
                 f"these are {role}s, not comparisons (columns {_names(found)}): turn them into comparisons "
                 f"with Comparisons.{method} or `plurank convert`."

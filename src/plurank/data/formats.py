@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from plurank.data.columns import ALIASES
+from plurank.data.columns import has_role
 from plurank.data.preflib import read_preflib
 from plurank.data.readers import PREFLIB, File, existing, parse_ids, plain_suffix, read_numbered_table, reading
 from plurank.exceptions import DataError
@@ -44,7 +44,7 @@ def read_rankings(path: File) -> pl.DataFrame:
 def _number_ratings(frame: pl.DataFrame) -> pl.DataFrame:
     """Read ratings such as "3.5" as numbers; if one is none, all stay text, which from_ratings refuses."""
     for column in frame:
-        if column.dtype == pl.String and column.name.strip().lower() in ALIASES["rating"]:
+        if column.dtype == pl.String and has_role([column.name], "rating"):
             numbers = column.cast(pl.Float64, strict=False)
             if numbers.null_count() == column.null_count():
                 frame = frame.with_columns(numbers)
