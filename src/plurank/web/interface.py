@@ -29,7 +29,6 @@ def add(app: FastAPI, service: "Service", *, has_token: bool) -> None:
         return json_answer(await service.computer.run(_describe, app, service.served, has_token))
 
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)
-    app.openapi = lambda: _describe(app, service.served, has_token)  # type: ignore[method-assign]
 
 
 def _describe(app: FastAPI, served: Served, has_token: bool) -> dict[str, Any]:
