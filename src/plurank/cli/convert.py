@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 def convert(
     data: Annotated[Path, typer.Argument(metavar="INPUT", help="Ratings or rankings.")],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet."),
-    ],
+    output: options.ComparisonsFile,
     pairs: Annotated[Pairs, typer.Option(help="Of ratings: compare all pairs, or a random part of them.")] = "full",
     pairs_per_rating: Annotated[
         float, typer.Option(metavar="N", help="With --pairs partial: how many pairs for each of a user's ratings.")

@@ -39,7 +39,7 @@ OPTIONS = {
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: a file, or a store.")],
+    data: options.DataSource,
     rankings: Annotated[
         str,
         typer.Option("--rankings", "-k", metavar="K", help="How many rankings to look for, or auto: try 1 to 10."),

@@ -21,6 +21,10 @@ Column = Annotated[
     typer.Option("--column", metavar="ROLE=NAME", help="Which column is what, as in user=voter. May be repeated."),
 ]
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many items of every ranking to show.")]
+DataSource = Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: a file, or a store.")]
+ComparisonsFile = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet.")
+]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, made by `plurank fit`.")]
 EngineOption = Annotated[
     choices.EngineName, typer.Option("--engine", help="Where work on a store runs: here, or on a Dask cluster.")

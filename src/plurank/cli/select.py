@@ -30,7 +30,7 @@ EXPLANATION = (
 
 
 def select(
-    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: a file, or a store.")],
+    data: options.DataSource,
     candidates: Annotated[
         str, typer.Option(metavar="LIST", help="Which numbers of rankings to try, as in 1-10 or 1,2,5.")
     ] = "1-10",

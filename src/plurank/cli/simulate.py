@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet."),
-    ],
+    output: options.ComparisonsFile,
     users: Annotated[int, typer.Option(metavar="N", min=1, help="How many people.")] = 1000,
     items: Annotated[int, typer.Option(metavar="N", min=2, help="How many items.")] = 100,
     rankings: Annotated[
