@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -16,7 +16,7 @@ import typer
 
 from plurank.cli import files
 from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import spell_controls, warn
+from plurank.cli.output import err, label, spell_controls, warn
 from plurank.exceptions import ConvergenceWarning, DataError, PlurankError
 
 USER, OURS, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
@@ -94,6 +94,19 @@ def _abandon_stdout() -> None:
     """Send the rest nowhere, so that closing Python does not complain about a pipe or disk that is gone."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def say_how_to_go_on(find_hint: Callable[[], str]) -> Iterator[None]:
+    """Where Ctrl-C stops work that can go on later, say how; the hint is empty where nothing was kept."""
+    try:
+        yield
+    except BaseException as error:
+        hint = find_hint() if was_interrupted(error) else ""
+        if not hint:
+            raise
+        err().print(f"\nStopped; {label(hint)}", soft_wrap=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

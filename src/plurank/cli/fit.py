@@ -1,7 +1,6 @@
 """``plurank fit``: comparisons in, a model file out."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,11 +9,10 @@ import typer
 import plurank
 from plurank.choices import MIXINGS, ComponentName, Detection, Directions, Mixing
 from plurank.cli import options
-from plurank.cli.errors import INTERRUPTED
+from plurank.cli.errors import say_how_to_go_on
 from plurank.cli.files import check_output, written
 from plurank.cli.inputs import read
-from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import emit_json, err, label, note, out, progress, warn
+from plurank.cli.output import emit_json, label, note, out, progress, warn
 from plurank.cli.portraits import describe_model, print_model
 from plurank.cli.select import describe_selection
 from plurank.exceptions import ParameterError
@@ -154,7 +152,7 @@ def fit(
     title = f"fitting {count(model.n_rankings, 'ranking')}"
     if method == "mixed":
         where |= {"checkpoint": checkpoint, "resume": resume}
-    with _say_how_to_go_on(checkpoint), progress(title, announce=True) as on_progress:
+    with say_how_to_go_on(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
     model.save(target)
     written.append(target)
@@ -167,19 +165,12 @@ def fit(
         _print(model, output)
 
 
-@contextmanager
-def _say_how_to_go_on(checkpoint: Path | None) -> Iterator[None]:
-    """Where Ctrl-C stops a fit that keeps checkpoints, say how to go on with it."""
+def _hint_of(checkpoint: Path | None) -> Callable[[], str]:
+    """Give what says how to go on with a fit, once it has kept a checkpoint."""
     from plurank.algorithms.checkpoint import NAME
 
-    try:
-        yield
-    except BaseException as error:
-        if checkpoint is None or not (checkpoint / NAME).exists() or not was_interrupted(error):
-            raise
-        kept = f"{checkpoint} keeps how far the fit was; the same command with --resume goes on."
-        err().print(f"\nStopped; {label(kept)}", soft_wrap=True)
-        raise typer.Exit(INTERRUPTED) from None
+    hint = f"{checkpoint} keeps how far the fit was; the same command with --resume goes on."
+    return lambda: hint if checkpoint is not None and (checkpoint / NAME).exists() else ""
 
 
 def _clear(checkpoint: Path) -> None:

@@ -7,9 +7,8 @@ import typer
 
 import plurank
 from plurank.cli import options
-from plurank.cli.errors import INTERRUPTED
-from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import emit_json, err, label, out, progress
+from plurank.cli.errors import say_how_to_go_on
+from plurank.cli.output import emit_json, label, out, progress
 from plurank.wording import count, describe_size
 
 if TYPE_CHECKING:
@@ -42,16 +41,11 @@ def ingest(
     for these.
     """
     columns = options.parse_columns(column)
-    try:
-        with progress("reading", announce=True) as on_progress:
-            store = plurank.ingest(
-                inputs, output, columns=columns, ties=ties, memory=memory, overwrite=overwrite, on_progress=on_progress
-            )
-    except BaseException as error:
-        if not was_interrupted(error):
-            raise
-        _say_how_to_go_on(output)
-        raise typer.Exit(INTERRUPTED) from None
+    hint = f"{output}.part keeps what was done; run the same command again to go on."
+    with say_how_to_go_on(lambda: hint), progress("reading", announce=True) as on_progress:
+        store = plurank.ingest(
+            inputs, output, columns=columns, ties=ties, memory=memory, overwrite=overwrite, on_progress=on_progress
+        )
     if as_json:
         emit_json({"output": str(output), **describe_store(store)})
     else:
@@ -73,11 +67,6 @@ def describe_store(store: "Store") -> dict[str, Any]:
         "n_shards": store.n_shards,
         "n_bytes": store.n_bytes,
     }
-
-
-def _say_how_to_go_on(output: Path) -> None:
-    kept = f"{output}.part keeps what was done; run the same command again to go on."
-    err().print(f"\nStopped; {label(kept)}", soft_wrap=True)
 
 
 def _print(store: "Store", output: Path) -> None:
