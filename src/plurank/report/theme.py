@@ -55,13 +55,18 @@ def whole_axis(low: int, high: int, **looks: Any) -> alt.Axis:
     return alt.Axis(format=",d", values=[low, *rest], **looks)
 
 
+def heading(text: str) -> alt.Title:
+    """Give the title of a part of a figure."""
+    return alt.Title(text, fontSize=13, color=INK)
+
+
 def finish(chart: Any, title: str, subtitle: str | Sequence[str] = "") -> Any:
     """Give a chart its title, which says in a sentence what is seen, and the looks that all share."""
     lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     lines = [line for line in lines if line]
-    heading = alt.Title(title, subtitle=lines) if lines else alt.Title(title)
+    head = alt.Title(title, subtitle=lines) if lines else alt.Title(title)
     words = " ".join([f"{title}.", *lines])
-    return chart.properties(title=heading, description=words).configure(**LOOKS)
+    return chart.properties(title=head, description=words).configure(**LOOKS)
 
 
 def save_figure(chart: Any, path: str | PathLike[str]) -> None:

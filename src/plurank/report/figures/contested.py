@@ -10,7 +10,7 @@ from plurank.data.checks import check_whole
 from plurank.evaluation.contrast import disagreement
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
-from plurank.report.theme import INK, MAIN, OTHER, ROW, WIDTH, by_name, data, finish, names_of, whole_axis
+from plurank.report.theme import MAIN, OTHER, ROW, WIDTH, by_name, data, finish, heading, names_of, whole_axis
 from plurank.wording import count
 
 FEW_RANKINGS = 6  # whose numbers can be written beside their marks
@@ -61,5 +61,4 @@ def _panel(model: RankingModel, items: list[int], title: str, colour: str) -> An
         layers = [bars, dots.mark_point(color=colour), dots.mark_text(dy=-10, fontSize=10).encode(text="rankings:N")]
     else:
         layers = [bars, dots.mark_tick(color=colour, thickness=2, height=12)]
-    heading = alt.Title(title, fontSize=13, color=INK)
-    return alt.layer(*layers).properties(width=WIDTH, height=(ROW + 6) * len(items), title=heading)
+    return alt.layer(*layers).properties(width=WIDTH, height=(ROW + 6) * len(items), title=heading(title))

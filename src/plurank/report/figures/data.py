@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.sources import as_comparisons
-from plurank.report.theme import INK, ROW, WIDTH, by_name, data, finish, names_of, whole_axis
+from plurank.report.theme import ROW, WIDTH, by_name, data, finish, heading, names_of, whole_axis
 from plurank.report.wording import people
 from plurank.wording import count
 
@@ -58,7 +58,7 @@ def _bars(rows: list[dict[str, Any]], field: str, names: list[str], title: str, 
     )
     texts = bars.mark_text(align="left", dx=4).encode(text=alt.Text("n:Q", format=",d"))
     chart = alt.layer(bars.mark_bar(), texts)
-    return chart.properties(title=_heading(title), width=WIDTH, height=ROW * max(len(rows), 1))
+    return chart.properties(title=heading(title), width=WIDTH, height=ROW * max(len(rows), 1))
 
 
 def _histogram(values: Counts, title: str, x_title: str, y_title: str) -> Any:
@@ -73,8 +73,4 @@ def _histogram(values: Counts, title: str, x_title: str, y_title: str) -> Any:
     y = alt.Y("n:Q", title=y_title, axis=alt.Axis(format=",d", tickCount=4, tickMinStep=1))
     bars = alt.Chart(data(rows)).mark_bar(x2Offset=-1, orient="vertical")
     bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), tooltip=["from:Q", "to:Q", "n:Q"])
-    return bars.properties(width=WIDTH, height=160, title=_heading(title))
-
-
-def _heading(text: str) -> alt.Title:
-    return alt.Title(text, fontSize=13, color=INK)
+    return bars.properties(width=WIDTH, height=160, title=heading(title))
