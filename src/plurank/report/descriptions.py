@@ -105,23 +105,17 @@ def typical_people(model: RankingModel, n: int = N_TYPICAL) -> list[dict[str, An
     for k in range(len(model.rankings_)):
         # a weight is worth no more than two digits; behind them evidence decides
         order = np.lexsort((-evidence, -np.round(model.user_weights_[:, k], 2)))[:n]
-        found.append(_people(model, order, k) | {"ranking": k + 1})
+        weights = model.user_weights_[order, k].tolist()
+        found.append({"ranking": k + 1, "users": model.users_[order].tolist(), "weights": weights})
     return found
 
 
 def mixed_people(model: RankingModel, n: int = N_TYPICAL) -> dict[str, Any]:
-    """Name the people who mix the rankings most evenly, and how much they follow their main one."""
+    """Name the people who mix the rankings most evenly: users, and weights, all of each of them."""
     weights = model.user_weights_
     evenness = -(weights * np.log(np.maximum(weights, 1e-300))).sum(axis=1)
     order = np.lexsort((-_evidence(model), -np.round(evenness, 2)))[:n]
-    return {
-        "users": model.users_[order].tolist(),
-        "weights": [row.tolist() for row in weights[order]],
-    }
-
-
-def _people(model: RankingModel, order: NDArray[np.int64], k: int) -> dict[str, Any]:
-    return {"users": model.users_[order].tolist(), "weights": model.user_weights_[order, k].tolist()}
+    return {"users": model.users_[order].tolist(), "weights": weights[order].tolist()}
 
 
 def _evidence(model: RankingModel) -> Floats:
