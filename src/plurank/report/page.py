@@ -18,6 +18,7 @@ from plurank.models.quality import held_out_quality
 from plurank.progress import Progress, silent
 from plurank.report import sections
 from plurank.report.blocks import Figure, Table, figure
+from plurank.report.descriptions import describe_agreement
 from plurank.report.figures.data import draw_comparisons
 from plurank.report.figures.fit import draw_calibration
 from plurank.report.settings import method_of, settings_of, versions
@@ -93,7 +94,7 @@ def _render(
         health=sections.health(data),
         rankings=sections.rankings(model),
         who=sections.who(model) if len(model.rankings_) > 1 else None,
-        agreement=sections.agreement(model),
+        agreement=describe_agreement(model)["sentence"],
         judged=None if quality is None else sections.judged(model, quality),
         not_judged=why,
         figures=_draw(model, source, quality, on_progress),
@@ -109,11 +110,10 @@ def _draw(model: RankingModel, source: Any, quality: Quality | None, on_progress
     """Draw what this model has, each figure with the numbers in it."""
     wanted: dict[str, tuple[Any, Table | None]] = {"rankings": (model.plot.rankings, sections.places_table(model))}
     if len(model.rankings_) > 1:
-        shares = sections.shares_table(model)
-        contested = (lambda: model.plot.contested(sections.N_CONTESTED), sections.agreement(model)["table"])
-        wanted |= {"people": (model.plot.people, shares), "contested": contested}
+        contested = (lambda: model.plot.contested(sections.N_CONTESTED), sections.agreement_table(model))
+        wanted |= {"people": (model.plot.people, sections.shares_table(model)), "contested": contested}
     if quality is not None:
-        bins = sections.judged(model, quality)["bins"]
+        bins = sections.bins_table(quality)
         wanted["calibration"] = (lambda: draw_calibration(quality.calibration), bins)
     if source is not None and not isinstance(source, Store):
         wanted["comparisons"] = (lambda: draw_comparisons(source), None)

@@ -97,11 +97,8 @@ def places_table(model: RankingModel) -> Table:
     return table(head, [(label(model.items_[i]), *(f"{place:,}" for place in places[i])) for i in order])
 
 
-def agreement(model: RankingModel) -> dict[str, Any]:
-    """Say what is common ground and what is contested; with one ranking there is no figure."""
-    told = {"sentence": descriptions.describe_agreement(model)["sentence"], "table": None}
-    if len(model.rankings_) == 1:
-        return told
+def agreement_table(model: RankingModel) -> Table:
+    """List what is common ground and what is contested."""
     agreed, contested = sort_by_agreement(model, N_CONTESTED)
     places = places_of(model.rankings_).astype(np.int64) + 1
     rows = [
@@ -109,7 +106,7 @@ def agreement(model: RankingModel) -> dict[str, Any]:
         for kind, items in (("agreed on", agreed), ("contested", contested))
         for i in items
     ]
-    return {**told, "table": table(("item", "", "places in rankings 1, 2, ..."), rows)}
+    return table(("item", "", "places in rankings 1, 2, ..."), rows)
 
 
 def who(model: RankingModel) -> dict[str, Any]:
@@ -153,11 +150,11 @@ def judged(model: RankingModel, quality: Quality) -> dict[str, Any]:
         else "one ranking for everybody predicts better: try fewer rankings, or `plurank select`"
     )  # fmt: skip
     told = f"Fitted to {count(quality.n_train, 'comparison')} and asked about {quality.n_test:,} others, {verdict}."
-    bins = [
-        (f"{row['predicted']:.0%}", f"{row['share']:.0%}", f"{row['n']:,}") for row in quality.calibration.to_dicts()
-    ]
-    return {
-        "sentence": told,
-        "rows": table(("", "predicted right", "log-likelihood a comparison"), rows),
-        "bins": table(("predicted", "happened", "comparisons"), bins),
-    }
+    return {"sentence": told, "rows": table(("", "predicted right", "log-likelihood a comparison"), rows)}
+
+
+def bins_table(quality: Quality) -> Table:
+    """List what was predicted and how often it happened."""
+    bins = quality.calibration.select("predicted", "share", "n").rows()
+    rows = [(f"{predicted:.0%}", f"{share:.0%}", f"{n:,}") for predicted, share, n in bins]
+    return table(("predicted", "happened", "comparisons"), rows)
