@@ -10,12 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from plurank.choices import Mixing
 from plurank.components.bradley_terry import BradleyTerry, mean_wins, slopes
 from plurank.components.ordered import OrderedComponent
-from plurank.data.checks import check_whole
 from plurank.data.encoding import look_up
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import DataError
 from plurank.inference.intervals import LEVEL, draw_user, place_bounds, weight_bounds
 from plurank.models.base import Floats, RankingModel
-from plurank.models.boards import board, weight_table
+from plurank.models.boards import board, check_ranking, weight_table
 
 
 class ScoredRankings(RankingModel):
@@ -69,11 +68,7 @@ class ScoredRankings(RankingModel):
     def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
         """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
         check_is_fitted(self, "rankings_")
-        check_whole("ranking", ranking, 1)
-        if ranking > len(self.rankings_):
-            raise ParameterError(
-                f"ranking must be at most {len(self.rankings_)}, the number of rankings; got {ranking}."
-            )
+        check_ranking(ranking, len(self.rankings_))
         k = ranking - 1
         order = self.rankings_[k]
         lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from plurank.components.ordered import places_of
 from plurank.data.checks import check_whole
 from plurank.evaluation.contrast import disagreement
-from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
+from plurank.models.boards import check_ranking
 from plurank.models.standings import ScoredRankings
 from plurank.report.theme import (
     COLOURS,
@@ -180,10 +180,8 @@ def _last(group: tuple[float, list[int]], gap: float) -> float:
 
 def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
     """Draw the best items of a ranking, each with the interval of its place."""
-    check_whole("ranking", ranking, 1)
     n_rankings, n_items = model.rankings_.shape
-    if ranking > n_rankings:
-        raise ParameterError(f"ranking must be at most {n_rankings}, the number of rankings; got {ranking}.")
+    check_ranking(ranking, n_rankings)
     n_shown = n_items if top is None else min(check_whole("top", top, 1), n_items)
     order = model.rankings_[ranking - 1][:n_shown]
     names = names_of(model.items_[order].tolist())
