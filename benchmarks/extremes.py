@@ -3,9 +3,9 @@
     python -m benchmarks.extremes [--only NAME ...] [--minutes 10]
 
 Every fit runs in a process of its own, for some minutes at most. Kept are how it went (fitted, the sentence, or that
-it had not ended), seconds and the peak of memory
-with the data in it. What the model says of such data is checked: all numbers are finite, weights add up to 1, where
-everybody agrees the order is theirs, and where every comparison is contradicted no prediction is far from a half.
+it had not ended), seconds and the peak of memory with the data in it. What the model says of such data is checked: all
+numbers are finite, weights add up to 1, where everybody agrees the order is theirs, and where every comparison is
+contradicted no prediction is far from a half.
 """
 
 import argparse
