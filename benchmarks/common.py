@@ -3,6 +3,7 @@
 import csv
 import os
 import platform
+import re
 import resource
 import sys
 import time
@@ -43,6 +44,19 @@ def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None =
 def peak_gib() -> float:
     """Give the most memory that this process has held so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+
+
+def memory_kib(what: str) -> float:
+    """Give VmRSS (now) or VmHWM (peak) of this process; not a number where the system does not tell."""
+    status = Path("/proc/self/status")
+    found = re.search(what + r":\s+(\d+)", status.read_text()) if status.exists() else None
+    return float(found[1]) if found else float("nan")
+
+
+def forget_peak() -> None:
+    """Let the peak of memory begin anew, where the system can (Linux)."""
+    if Path("/proc/self/clear_refs").exists():
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:

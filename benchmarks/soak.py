@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import memory_kib, write_results
 
 GROWTH = 30.0  # MiB: caches fill, and memory is handed back in lumps
 MOST_RATED = 12  # items a user rates
@@ -163,8 +163,7 @@ def check_order(frame: pl.DataFrame, n_items: int) -> None:
 def rss() -> float:
     """Give the memory this process holds, in MiB."""
     gc.collect()
-    found = re.search(r"VmRSS:\s+(\d+)", Path("/proc/self/status").read_text())
-    return float(found[1]) / 1024 if found else float("nan")
+    return memory_kib("VmRSS") / 1024
 
 
 def run(n_fits: int, seed: int, folder: Path) -> tuple[Counter[str], Counter[str], list[str], list[float]]:

@@ -142,12 +142,11 @@ def threads() -> list[dict[str, object]]:
 def memory() -> list[dict[str, object]]:
     """Peak memory of a fit of 10 million comparisons beyond the comparisons themselves."""
     code = (
-        "import re, plurank; from pathlib import Path; from benchmarks.topic_models import *; c = people(33_334); "
+        "from benchmarks.common import *; from benchmarks.topic_models import *; c = people(33_334); "
         "plurank.MixedRanking(2, max_iter=5, random_state=0).fit(people(300)); "
-        "kib = lambda name: int(re.search(name + r':\\s+(\\d+)', Path('/proc/self/status').read_text())[1]); "
-        "Path('/proc/self/clear_refs').write_text('5'); before = kib('VmRSS'); "  # forget the peak so far
+        "forget_peak(); before = memory_kib('VmRSS'); "
         "plurank.MixedRanking(K, concentration=1.0, spread=1.0, max_iter=10, random_state=0).fit(c); "
-        "print((kib('VmHWM') - before) * 1024)"
+        "print((memory_kib('VmHWM') - before) * 1024)"
     )
     out = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
     return [{"what": "memory beyond the data, 10 million comparisons, GiB", "value": float(out.stdout) / 2**30}]

@@ -9,7 +9,6 @@ predicted, and how long it took, is written to FOLDER; the answers in FOLDER are
 
 import argparse
 import json
-import re
 import time
 import warnings
 from importlib import import_module
@@ -21,6 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks.common import forget_peak, memory_kib
 from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.case import Case, Floats, Predict, read_about, read_answers, read_case
 from benchmarks.peers.methods import METHODS
@@ -34,7 +34,7 @@ def compete(name: str, folder: Path, threads: int) -> None:
     case, inner = read_case(folder, stars), sorted((folder / "validation").iterdir())
     validation, answers = [read_case(each, stars) for each in inner], np.concatenate([read_answers(f) for f in inner])
     forget_peak()
-    before, begin = memory("VmRSS"), time.perf_counter()
+    before, begin = memory_kib("VmRSS"), time.perf_counter()
     setting, slopes = tune(module, validation, answers, seed, threads)
     tuned = time.perf_counter()  # whatever is compiled on first use is compiled by now
     predict = module.fit(case.train, seed, threads, **setting)
@@ -43,7 +43,7 @@ def compete(name: str, folder: Path, threads: int) -> None:
     write_predictions(folder / f"{name}.parquet", odds, slopes)
     report = {
         "setting": setting, "slopes": slopes, "tune_seconds": tuned - begin, "fit_seconds": fitted - tuned,
-        "peak_mib": (memory("VmHWM") - before) / 1024, "threads": threads,
+        "peak_mib": (memory_kib("VmHWM") - before) / 1024, "threads": threads,
         "peer_versions": " ".join(f"{package}={version(package)}" for package in METHODS[name].packages),
     }  # fmt: skip
     (folder / f"{name}.json").write_text(json.dumps(report))
@@ -77,19 +77,6 @@ def write_predictions(path: Path, odds: dict[int, Floats], slopes: dict[int, flo
         for given, each in odds.items()
     ]
     pl.concat(frames).write_parquet(path)
-
-
-def forget_peak() -> None:
-    """Let the peak of memory begin anew, where the system can (Linux)."""
-    if Path("/proc/self/clear_refs").exists():
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def memory(what: str) -> float:
-    """Give VmRSS (now) or VmHWM (peak) in KiB; not a number where the system does not tell."""
-    status = Path("/proc/self/status")
-    found = re.search(what + r":\s+(\d+)", status.read_text()) if status.exists() else None
-    return float(found[1]) if found else float("nan")
 
 
 def main() -> None:

@@ -11,7 +11,6 @@ million. A case of a billion: --sizes 1000000000 --engines disk.
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -23,7 +22,7 @@ from statistics import median
 from typing import Any
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import memory_kib, write_results
 from benchmarks.scale.people import N_RANKINGS, store_of
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
@@ -41,7 +40,7 @@ def fit_once(path: Path, engine: str) -> dict[str, Any]:
             stamps.append(time.perf_counter())
 
     data = store.to_comparisons() if engine == "memory" else store
-    held, peaks = memory("VmRSS"), []
+    held, peaks = memory_kib("VmRSS"), []
     with cluster_of(engine) as client:
         begin = time.perf_counter()
         where = {"engine": "local"} if client is None else {"engine": "dask", "scheduler": client}
@@ -50,12 +49,12 @@ def fit_once(path: Path, engine: str) -> dict[str, Any]:
         ).fit(data, on_progress=on_progress, **where)
         took = time.perf_counter() - begin
         if client is not None:
-            peaks = list(client.run(memory, "VmHWM").values())
+            peaks = list(client.run(memory_kib, "VmHWM").values())
     passes = [after - before for before, after in pairwise(stamps)]
     return {
         "seconds_a_pass": round(median(passes[:-1]), 3), "fit_seconds": round(took, 1), "passes": model.n_iter_,
-        "held_gib": round(held, 2), "peak_gib": round(memory("VmHWM"), 2),
-        "workers_peak_gib": round(max(peaks, default=0.0), 2), "log_posterior": float(model.log_posterior_[-1]),
+        "held_gib": round(held / 2**20, 2), "peak_gib": round(memory_kib("VmHWM") / 2**20, 2),
+        "workers_peak_gib": round(max(peaks, default=0.0) / 2**20, 2), "log_posterior": float(model.log_posterior_[-1]),
     }  # fmt: skip
 
 
@@ -70,12 +69,6 @@ def cluster_of(engine: str) -> Iterator[Any]:
     workers = {"n_workers": THREADS, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**workers) as cluster, Client(cluster) as client:
         yield client
-
-
-def memory(what: str) -> float:
-    """Give VmRSS (now) or VmHWM (peak) of this process in GiB."""
-    found = re.search(what + r":\s+(\d+)", Path("/proc/self/status").read_text())
-    return float(found[1]) / 2**20 if found else float("nan")
 
 
 def measure(folder: Path, size: int, engine: str) -> dict[str, Any]:
