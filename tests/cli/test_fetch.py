@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from plurank.data import dataset_list
-from tests.data.dataset_files import made_up_sources
+from tests.data.dataset_files import made_up_entries
 
 
 @pytest.fixture
@@ -14,8 +14,8 @@ def cache(tmp_path, monkeypatch):
     """A folder where all made-up files are already."""
     folder = tmp_path / "cache"
     folder.mkdir()
-    for name, source in made_up_sources(folder).items():
-        monkeypatch.setitem(dataset_list.SOURCES, name, source)
+    for name, entry in made_up_entries(folder).items():
+        monkeypatch.setitem(dataset_list.ENTRIES, name, entry)
     return folder
 
 
@@ -27,8 +27,8 @@ def test_fetch_writes_comparisons(run, cache, tmp_path):
 
 def test_fetch_without_a_name_lists_the_sets(run):
     text = run("fetch").stdout
-    assert all(name in text for name in dataset_list.SOURCES)
-    assert [row["name"] for row in json.loads(run("fetch", "--json").stdout)] == list(dataset_list.SOURCES)
+    assert all(name in text for name in dataset_list.ENTRIES)
+    assert [row["name"] for row in json.loads(run("fetch", "--json").stdout)] == list(dataset_list.ENTRIES)
 
 
 def test_fetch_prints_json(run, cache, tmp_path):

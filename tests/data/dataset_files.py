@@ -5,7 +5,7 @@ import io
 import zipfile
 from dataclasses import replace
 
-from plurank.data.dataset_list import SOURCES, digest_of
+from plurank.data.dataset_list import ENTRIES, digest_of
 
 RATED = [(1, 10, 5), (1, 20, 3), (2, 10, 1), (2, 20, 4), (3, 20, 2), (3, 10, 3)]
 FOOD = (
@@ -55,18 +55,18 @@ SIZES = {
 }  # fmt: skip
 
 
-def made_up_sources(folder):
+def made_up_entries(folder):
     """Give the list with the checksums, sizes and digests of the made-up files, which are written to a folder."""
     for name, content in FILES.items():
         (folder / name).write_bytes(content)
-    return {name: expecting(source, folder) for name, source in SOURCES.items()}
+    return {name: expecting(entry, folder) for name, entry in ENTRIES.items()}
 
 
-def expecting(source, folder):
+def expecting(entry, folder):
     files = tuple(
         replace(file, checksum=file.checksum and "md5:" + hashlib.md5(FILES[file.name]).hexdigest())
-        for file in source.files
+        for file in entry.files
     )
-    users, items, values = SIZES[source.name]
-    digest = source.digest and digest_of(source.read([folder / file.name for file in files])[0])
-    return replace(source, files=files, n_users=users, n_items=items, n_values=values, digest=digest)
+    users, items, values = SIZES[entry.name]
+    digest = entry.digest and digest_of(entry.read([folder / file.name for file in files])[0])
+    return replace(entry, files=files, n_users=users, n_items=items, n_values=values, digest=digest)

@@ -8,7 +8,7 @@ import pytest
 
 import plurank
 from plurank.data import dataset_list, datasets, downloads
-from tests.data.dataset_files import FILES, SIZES, made_up_sources
+from tests.data.dataset_files import FILES, SIZES, made_up_entries
 
 
 class Host(http.server.BaseHTTPRequestHandler):
@@ -47,8 +47,8 @@ def fetch(host, tmp_path, monkeypatch):
     """Fetch from the made-up host into a folder of the test."""
     originals = tmp_path / "originals"
     originals.mkdir()
-    for name, source in made_up_sources(originals).items():
-        monkeypatch.setitem(dataset_list.SOURCES, name, source)
+    for name, entry in made_up_entries(originals).items():
+        monkeypatch.setitem(dataset_list.ENTRIES, name, entry)
     mirror = f"http://127.0.0.1:{host.server_address[1]}/sets/"
     return lambda name, **options: datasets.fetch(name, tmp_path / "cache", mirror=mirror, **options)
 
@@ -72,7 +72,7 @@ def test_every_set_can_be_fetched(fetch, name):
 
 def test_the_list_has_every_set_with_its_licence():
     known = plurank.datasets.names()
-    assert known["name"].to_list() == list(dataset_list.SOURCES)
+    assert known["name"].to_list() == list(dataset_list.ENTRIES)
     assert not known["licence"].has_nulls()
 
 
@@ -122,7 +122,7 @@ def test_a_wrong_published_checksum_is_refused_and_nothing_kept(fetch, host, tmp
 @pytest.mark.parametrize("content", [b"<html>please log in</html>", b"PK\x03\x04 cut", b""])
 @pytest.mark.parametrize("name", ["sushi-a", "food-world-cup", "vtaiwan"])
 def test_something_else_without_a_published_checksum_is_refused_and_not_kept(fetch, host, tmp_path, content, name):
-    file = dataset_list.SOURCES[name].files[0].name
+    file = dataset_list.ENTRIES[name].files[0].name
     host.files[file] = content
     with pytest.raises(plurank.DataError, match="It was not kept"):
         fetch(name)

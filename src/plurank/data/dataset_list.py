@@ -38,7 +38,7 @@ class RemoteFile:
 
 
 @dataclass(frozen=True)
-class Source:
+class Entry:
     """A public data set that can be fetched."""
 
     name: str
@@ -69,29 +69,29 @@ POLIS_CITATION = (
 )
 SUSHI = (RemoteFile("https://www.kamishima.net/asset/sushi3-2016.zip", "sushi3-2016.zip"),)
 _ALL = (
-    Source(
+    Entry(
         "movielens-100k", "stars for movies", "ratings", 943, 1682, 100_000,
         (RemoteFile(GROUPLENS + "ml-100k.zip", "ml-100k.zip", "md5:0e33842e24a9c977be4e0107933c0723"),),
         dataset_files.read_movielens_100k, MOVIELENS_LICENCE, MOVIELENS_CITATION,
         "https://grouplens.org/datasets/movielens/100k/",
     ),
-    Source(
+    Entry(
         "movielens-1m", "stars for movies", "ratings", 6040, 3706, 1_000_209,
         (RemoteFile(GROUPLENS + "ml-1m.zip", "ml-1m.zip", "md5:c4d9eecfca2ab87c1945afe126590906"),),
         dataset_files.read_movielens_1m, MOVIELENS_LICENCE, MOVIELENS_CITATION,
         "https://grouplens.org/datasets/movielens/1m/", pairs="partial",
     ),
-    Source(
+    Entry(
         "sushi-a", "orders of the same ten sushi", "rankings", 5000, 10, 50_000, SUSHI, dataset_files.read_sushi_a,
         SUSHI_LICENCE, SUSHI_CITATION, "https://www.kamishima.net/sushi/",
         "d44da733cbd73a1b6a289da7b8ec23b9ef7ec4108f552aab5bfac902b4a9d765",
     ),
-    Source(
+    Entry(
         "sushi-b", "orders of ten out of a hundred sushi", "rankings", 5000, 100, 50_000, SUSHI,
         dataset_files.read_sushi_b, SUSHI_LICENCE, SUSHI_CITATION, "https://www.kamishima.net/sushi/",
         "c856b852667a325baf0ecdb9faaddfc6dc22561f7d3353cfc5048d309d27cdb8",
     ),
-    Source(
+    Entry(
         "food-world-cup", "1 to 5 for the cuisines of 40 countries", "ratings", 1276, 40, 23_943,
         (RemoteFile(
             "https://raw.githubusercontent.com/fivethirtyeight/data/master/food-world-cup/food-world-cup-data.csv",
@@ -101,7 +101,7 @@ _ALL = (
         "https://github.com/fivethirtyeight/data/tree/master/food-world-cup",
         "788a3b3542565256dd0bcc5348e9c1f81d8c6549bc6a6eec65a888b32e4f8480",
     ),
-    Source(
+    Entry(
         "vtaiwan", "agree, pass or disagree with 197 statements on UberX", "ratings", 1921, 197, 49_443,
         (
             RemoteFile(POLIS + "participants-votes.csv", "vtaiwan-participants-votes.csv"),
@@ -111,4 +111,4 @@ _ALL = (
         "4aacc9e068c91fb88bf4abbba774bf4909c3a967eda470c3f7012265c5d22a17",
     ),
 )  # fmt: skip
-SOURCES = {source.name: source for source in _ALL}
+ENTRIES = {entry.name: entry for entry in _ALL}

@@ -11,7 +11,7 @@ import polars as pl
 from plurank.choices import Pairs
 from plurank.data import downloads
 from plurank.data.comparisons import Comparisons
-from plurank.data.dataset_list import SOURCES, RemoteFile, Source, digest_of
+from plurank.data.dataset_list import ENTRIES, Entry, RemoteFile, digest_of
 from plurank.exceptions import DataError, ParameterError
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState
@@ -40,7 +40,7 @@ def names() -> pl.DataFrame:
     rows = [
         {"name": s.name, "about": s.about, "kind": s.kind, "users": s.n_users, "items": s.n_items,
          "values": s.n_values, "licence": s.licence, "homepage": s.homepage}
-        for s in SOURCES.values()
+        for s in ENTRIES.values()
     ]  # fmt: skip
     return pl.DataFrame(rows)
 
@@ -62,61 +62,61 @@ def fetch(
     all, of movielens-1m some. mirror: the address of a folder that holds the same files, if their own hosts
     cannot be reached.
     """
-    source = _find(name)
+    entry = _find(name)
     cache = downloads.find_cache(folder)
     on_progress(f"fetching {name}", 0.0)
-    fresh = [path for file in source.files if (path := _make_available(source, file, cache, mirror))]
-    values, labels = _read_checked(source, cache, fresh)
-    on_progress(f"comparing the {source.kind} of {name}", 0.5)
+    fresh = [path for file in entry.files if (path := _make_available(entry, file, cache, mirror))]
+    values, labels = _read_checked(entry, cache, fresh)
+    on_progress(f"comparing the {entry.kind} of {name}", 0.5)
     if titles:
         values = _call_by_title(values, labels)
-    made = _compare(source, values, pairs or source.pairs, random_state)
+    made = _compare(entry, values, pairs or entry.pairs, random_state)
     on_progress(name, 1.0)
-    return Dataset(name, source.kind, made, values, labels, source.licence, source.citation, source.homepage)
+    return Dataset(name, entry.kind, made, values, labels, entry.licence, entry.citation, entry.homepage)
 
 
-def _find(name: str) -> Source:
-    if name not in SOURCES:
-        raise ParameterError(f"there is no data set {name!r}. Expected one of {', '.join(SOURCES)}.")
-    return SOURCES[name]
+def _find(name: str) -> Entry:
+    if name not in ENTRIES:
+        raise ParameterError(f"there is no data set {name!r}. Expected one of {', '.join(ENTRIES)}.")
+    return ENTRIES[name]
 
 
-def _make_available(source: Source, file: RemoteFile, cache: Path, mirror: str | None) -> Path | None:
+def _make_available(entry: Entry, file: RemoteFile, cache: Path, mirror: str | None) -> Path | None:
     """Check a file that is there; fetch one that is not, and give its path."""
     path = cache / file.name
     if path.is_file():
         downloads.check_kept(file, path)
         return None
-    if file == source.files[0]:
-        print(f"{source.name}: {source.licence}. Please cite: {source.citation}", file=sys.stderr)
+    if file == entry.files[0]:
+        print(f"{entry.name}: {entry.licence}. Please cite: {entry.citation}", file=sys.stderr)
     return downloads.download(file, cache, mirror)
 
 
-def _read_checked(source: Source, cache: Path, fresh: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _read_checked(entry: Entry, cache: Path, fresh: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Read a set and check that it is the one known; what has just been fetched and is not, is removed."""
     try:
-        values, labels = source.read([cache / file.name for file in source.files])
-        _check_content(source, values)
+        values, labels = entry.read([cache / file.name for file in entry.files])
+        _check_content(entry, values)
     except DataError as error:
         for path in fresh:
             path.unlink(missing_ok=True)
         what = "It was not kept; try again later" if fresh else f"Remove it from {cache} to fetch it again"
-        raise DataError(f"{source.name}: {error} {what}, or see {source.homepage}.") from None
-    for file in source.files:
+        raise DataError(f"{entry.name}: {error} {what}, or see {entry.homepage}.") from None
+    for file in entry.files:
         downloads.remember(file, cache / file.name)
     return values, labels
 
 
-def _check_content(source: Source, values: pl.DataFrame) -> None:
+def _check_content(entry: Entry, values: pl.DataFrame) -> None:
     found = (values["user"].n_unique(), values["item"].n_unique(), len(values))
-    expected = (source.n_users, source.n_items, source.n_values)
+    expected = (entry.n_users, entry.n_items, entry.n_values)
     if found != expected:
         raise DataError(
-            f"expected {expected[2]:,} {source.kind} by {expected[0]:,} people of {expected[1]:,} items, found "
+            f"expected {expected[2]:,} {entry.kind} by {expected[0]:,} people of {expected[1]:,} items, found "
             f"{found[2]:,} by {found[0]:,} of {found[1]:,}."
         )
-    if source.digest and digest_of(values) != source.digest:
-        raise DataError(f"the number of {source.kind} is right, but some of them differ from those known.")
+    if entry.digest and digest_of(values) != entry.digest:
+        raise DataError(f"the number of {entry.kind} is right, but some of them differ from those known.")
 
 
 def _call_by_title(values: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:
@@ -128,7 +128,7 @@ def _call_by_title(values: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(item=pl.coalesce("title", pl.col("item").cast(pl.String))).select(values.columns)
 
 
-def _compare(source: Source, values: pl.DataFrame, pairs: Pairs, random_state: RandomState) -> Comparisons:
-    if source.kind == "rankings":
+def _compare(entry: Entry, values: pl.DataFrame, pairs: Pairs, random_state: RandomState) -> Comparisons:
+    if entry.kind == "rankings":
         return Comparisons.from_rankings(values, random_state=random_state)
     return Comparisons.from_ratings(values, pairs, random_state=random_state)
