@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plurank.algorithms.crowd import Known
 from plurank.algorithms.weight_files import WeightFiles
 from plurank.components.bradley_terry import BradleyTerry, ScoreSums, cut_for_scores
-from plurank.data.blocks import Group, cut_users, number_groups, sum_blocks
+from plurank.data.blocks import Group, group_users, number_groups, sum_blocks
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import look_rated, observed_shares, share_out
 from plurank.data.sampling import sample_for_scores
@@ -74,8 +74,7 @@ class StoredCrowd:
 
     @cached_property
     def _plain_groups(self) -> list[Group]:
-        offsets = self.store.offsets
-        return number_groups(offsets, cut_users(offsets, 0), least=self.least_groups)
+        return group_users(self.store.offsets, self.least_groups)
 
     def look_rated(self) -> bool:
         """Tell whether comparisons are, or seem to be, made from ratings."""

@@ -66,6 +66,11 @@ def number_groups(offsets: NDArray[np.int64], edges: Edges, bytes_per_sum: int =
     return [Group(number, group) for number, group in enumerate(group_blocks(edges, 0, max(together, 1)))]
 
 
+def group_users(offsets: NDArray[np.int64], least: int = 1) -> list[Group]:
+    """Put users together into groups for work whose sums are small."""
+    return number_groups(offsets, cut_users(offsets, 0), least=least)
+
+
 def sum_tree(parts: Iterable[Sum], merge: Callable[[Sum, Sum], Sum]) -> Sum:
     """Add parts as a tree; no more than about log2 of their number are held at once."""
     held: list[tuple[int, Sum]] = []  # how many parts each sum has, and the sum

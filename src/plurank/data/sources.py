@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from plurank.data.blocks import cut_users, number_groups
+from plurank.data.blocks import group_users
 from plurank.data.comparisons import Comparisons
 from plurank.data.store import Store
 
@@ -25,5 +25,5 @@ def pieces_of(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
     if not isinstance(X, Store):
         yield as_comparisons(X)
         return
-    for group in number_groups(X.offsets, cut_users(X.offsets, 0)):
+    for group in group_users(X.offsets):
         yield X.block(*group.users, labelled=labelled)

@@ -14,7 +14,7 @@ from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.stored_crowd import StoredCrowd
 from plurank.algorithms.weight_files import WeightFiles
 from plurank.choices import EngineName
-from plurank.data.blocks import Group, cut_users, number_groups
+from plurank.data.blocks import Group, group_users
 from plurank.data.checks import check_choice
 from plurank.data.comparisons import Comparisons
 from plurank.data.sources import as_comparisons
@@ -118,7 +118,7 @@ def map_users(
     if not isinstance(source, Store):
         yield task(shared, 0, source)
         return
-    groups = number_groups(source.offsets, cut_users(source.offsets, 0), least=engine.least_units)
+    groups = group_users(source.offsets, engine.least_units)
     yield from engine.map(partial(_run_on_group, task, labelled), (source, shared), groups)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plurank.data.blocks import Group, cut_users, number_groups
+from plurank.data.blocks import Group, group_users
 from plurank.data.store import Store
 from plurank.engine.local import Engine
 from plurank.statistics.pair_block import PairBlock, informative
@@ -58,7 +58,7 @@ def answer(asked: Share, unit: Unit) -> Any:
 
 def stored_pair_moments(store: Store, engine: Engine, seed: int) -> PairOperator:
     """Find the pairs that occur, and cut the users into blocks."""
-    groups = number_groups(store.offsets, cut_users(store.offsets, 0), least=engine.least_units)
+    groups = group_users(store.offsets, engine.least_units)
     index = reduce(PairIndex.merge, engine.map(index_of, store, groups))
     check_company(bool(len(index.lower)))
     edges = [Group(0, np.array(pair)) for pair in pairwise(cut_for_rows(store.offsets, index))]
