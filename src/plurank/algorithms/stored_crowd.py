@@ -100,11 +100,8 @@ class StoredCrowd:
         self.files.kept = version
         return replace(self, accepted=version, tried=version, least_groups=least_groups)
 
-    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
+    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, last: bool = False) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
-        return self._pass(component, prior, n_rounds)
-
-    def _pass(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, last: bool = False) -> ScoreSums:
         if self.tried is not None and self.tried != self.accepted:
             self.files.forget(self.tried)
         self.tried = self.files.new_version()
@@ -131,7 +128,7 @@ class StoredCrowd:
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
         """Weigh everybody a last time."""
-        sums = self._pass(component, prior, n_rounds, last=True)
+        sums = self.weigh(component, prior, n_rounds, last=True)
         version = self.files.latest
         means, evidence = (
             np.concatenate([self.files.read(name, group.number, version) for group in self._groups])
