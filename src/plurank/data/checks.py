@@ -39,6 +39,12 @@ def check_positive(name: str, value: Any) -> None:
         raise ParameterError(f"{name} must be a positive number, got {value!r}.")
 
 
+def check_not_negative(name: str, value: Any) -> None:
+    """Refuse what is neither zero nor one positive number."""
+    if not is_number(value) or value < 0:
+        raise ParameterError(f"{name} must be zero or a positive number, got {value!r}.")
+
+
 def check_numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Give an argument as an array of finite numbers."""
     try:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.checks import check_numbers, check_whole, is_number
+from plurank.data.checks import check_not_negative, check_numbers, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, encode, missing, object_array
 from plurank.exceptions import ParameterError
@@ -164,14 +164,9 @@ def check_rankings(rankings: Any) -> NDArray[np.int64]:
 def _check_sizes(
     n_users: int, n_items: int, n_rankings: int, per_user: int | NDArray[np.int64], concentration: float
 ) -> NDArray[np.int64]:
-    for name, value, least in (
-        ("n_users", n_users, 1),
-        ("n_items", n_items, 2),
-        ("n_rankings", n_rankings, 1),
-    ):
+    for name, value, least in (("n_users", n_users, 1), ("n_items", n_items, 2), ("n_rankings", n_rankings, 1)):
         check_whole(name, value, least)
-    if not is_number(concentration) or concentration < 0:
-        raise ParameterError(f"concentration must be zero or a positive number, got {concentration!r}.")
+    check_not_negative("concentration", concentration)
     counts = check_numbers("comparisons_per_user", per_user)
     if counts.shape not in ((), (n_users,)) or (counts != np.floor(counts)).any() or counts.min() < 1:
         raise ParameterError("comparisons_per_user must be a whole number of at least 1, or one for each user.")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.components.strict import ranking_matrix
-from plurank.data.checks import check_numbers, is_number
+from plurank.data.checks import check_not_negative, check_numbers
 from plurank.data.synthetic import check_rankings
 from plurank.exceptions import ParameterError
 
@@ -71,8 +71,7 @@ def known_population(
     if rankings.shape[1] < 2:
         raise ParameterError("rankings must have at least 2 items to compare, got 1.")
     mean = _check_mean(mean_weights, len(rankings))
-    if not is_number(concentration) or concentration < 0:
-        raise ParameterError(f"concentration must be zero or a positive number, got {concentration!r}.")
+    check_not_negative("concentration", concentration)
     lower, higher = (items.astype(np.int32) for items in np.triu_indices(rankings.shape[1], 1))
     shown = _check_pairs(pair_probabilities, rankings.shape[1])[lower, higher]
     weighted = np.repeat(shown / shown.sum(), 2)[:, None] * ranking_matrix(rankings, lower, higher) * mean
