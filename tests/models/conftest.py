@@ -26,9 +26,6 @@ def model(kind, models):
     return models[kind]
 
 
-# what fit found
-
-
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model.plurank"
