@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 
 N_USERS, N_ITEMS, N_RANKINGS, PER_USER = 60, 6, 2, 24
 MAX_ITER = 40
@@ -196,7 +196,7 @@ def stars(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--fit", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.fit:

@@ -1,5 +1,6 @@
 """What every benchmark shares: where it ran, and how results are kept."""
 
+import argparse
 import csv
 import os
 import platform
@@ -39,6 +40,11 @@ def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None =
         writer.writeheader()
         writer.writerows(rows)
     print(f"wrote benchmarks/results/{name}.csv")
+
+
+def parser_of(about: str | None) -> argparse.ArgumentParser:
+    """Give a parser of arguments whose help is a benchmark's own description."""
+    return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def peak_gib() -> float:

@@ -7,7 +7,6 @@ reach 90 % are often wider than that, above all with few items. bootstrap is the
 divided by what a bootstrap over people gives (given priors, first seed, aligned labels).
 """
 
-import argparse
 import itertools
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 from plurank.inference.intervals import weight_bounds
 
 SETTINGS = (  # users, items, rankings, comparisons a user, concentration
@@ -106,7 +105,7 @@ def measure(mixing: str, setting: tuple[int, int, int, int, float], priors: str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--fits", type=int, default=10)
     n_fits = parser.parse_args().fits
     cases = itertools.product(("probability", "utility"), SETTINGS, ("given", "chosen"))

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 import plurank
-from benchmarks.common import peak_gib, write_results
+from benchmarks.common import parser_of, peak_gib, write_results
 from plurank import Comparisons
 from plurank.models.base import RankingModel
 
@@ -113,7 +113,7 @@ def run(data: str, name: str) -> None:
 
 def main() -> None:
     """Fit every model to all data, each in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--only", nargs="+", choices=DATA, default=list(DATA))
     parser.add_argument("--minutes", type=float, default=10.0, help="that a fit may take, its data included")
     parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)

@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 from plurank.data.ingest import build_store
 from plurank.data.ingest_memory import Budget
 from plurank.progress import silent
@@ -227,7 +227,7 @@ def kill_often(kind: str, n: int, seed: int) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--kills", type=int, default=100, help="over all kinds")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)

@@ -8,7 +8,6 @@ Rows "all movies" are trained on comparisons of all movies and tested on the sam
 FOLDER has train.csv.gz and probe.csv.gz with columns user, item, rating.
 """
 
-import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 
 TOP = 100
 PAIRS_PER_RATING = 20
@@ -70,7 +69,7 @@ def read(folder: Path) -> tuple[dict[str, plurank.Comparisons], plurank.Comparis
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", nargs="+", choices=RUNS, help="run these, and keep earlier results of the others")
     given = parser.parse_args()

@@ -12,7 +12,6 @@ thread of numba lives yet (GNU OpenMP cannot be used after a fork from a process
 mutmut, which forks after running the tests, cannot be).
 """
 
-import argparse
 import ast
 import contextlib
 import copy
@@ -30,6 +29,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+from benchmarks.common import parser_of
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("algorithms", "components", "inference")
@@ -212,7 +213,7 @@ def copy_sources(folder: Path) -> Path:
 
 def main() -> None:
     """Draw mutants, run them, write what became of each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--n", type=int, default=150, help="how many mutants to draw")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", default="0/1", help="i/n: only every n-th mutant, from the i-th, to share the work")

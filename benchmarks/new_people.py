@@ -7,13 +7,12 @@ updated with all other comparisons (old people and new) and held against a fit o
 all people. ``update`` and ``before`` are held-out log-likelihoods per comparison minus that of the fresh fit.
 """
 
-import argparse
 import time
 
 import numpy as np
 
 import plurank
-from benchmarks.common import seconds, write_results
+from benchmarks.common import parser_of, seconds, write_results
 from benchmarks.coverage import draw
 
 SETTINGS = {"probability": (1000, 40, 4, 60, 1.0), "utility": (1000, 40, 4, 60, 1.0)}
@@ -55,7 +54,7 @@ def update(mixing: str, seed: int) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     seeds = range(parser.parse_args().seeds)
     empty = {"what": "", "mixing": "", "seed": "", "fresh": "", "update": "", "before": "", "value": ""}

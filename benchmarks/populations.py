@@ -8,7 +8,6 @@ number of rankings and the way to mix are chosen on the training comparisons of 
 FOLDER has a folder for every set; see SETS for the files.
 """
 
-import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 
 SHARE = 0.25
 CANDIDATES = (1, 2, 3, 5, 8)
@@ -60,7 +59,7 @@ def measure(name: str, comparisons: plurank.Comparisons, by: str, seed: int) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=SETS, help="run these, and keep earlier results of the others")

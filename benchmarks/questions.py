@@ -9,13 +9,11 @@ over right) over 100 pairs. The value is the number of chosen questions from whi
 ones reach with 20. Time is of one person with ten answers, 500 items and 10 rankings, in milliseconds.
 """
 
-import argparse
-
 import numpy as np
 from scipy.special import expit
 
 import plurank
-from benchmarks.common import seconds, write_results
+from benchmarks.common import parser_of, seconds, write_results
 from benchmarks.coverage import draw
 
 N_ITEMS, N_RANKINGS, N_QUESTIONS = 50, 5, 20
@@ -84,7 +82,7 @@ def time_choice(mixing: str) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--people", type=int, default=100)
     parser.add_argument("--fits", type=int, default=3)
     given = parser.parse_args()

@@ -7,12 +7,11 @@ least_weight).
     python -m benchmarks.recovery [--quick]
 """
 
-import argparse
 import statistics
 import time
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 
 SEEDS = range(5)
 BOUNDS = {1000: 0.10, 5000: 0.015, 20000: 0.001}  # mean error of whitened detection, Q = 100
@@ -47,7 +46,7 @@ def check_bounds(rows: list[dict[str, object]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--quick", action="store_true", help="skip 20,000 users and leave the results file alone")
     quick = parser.parse_args().quick
     for detection in ("whitened", "projections"):  # compile first

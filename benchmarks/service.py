@@ -8,7 +8,6 @@ hardly depends on what else the machine does (``load`` is its load average befor
 orders are remembered after the first time; /rank, new: of somebody with five answers, computed each time.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -23,7 +22,7 @@ import httpx
 import numpy as np
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 from tests.web.servers import started
 
 CONNECTIONS, SEED, N_BODIES = 50, 0, 100
@@ -154,7 +153,7 @@ def measure(workers: int, seconds: int, folder: Path) -> list[dict[str, object]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=10)
     given = parser.parse_args()

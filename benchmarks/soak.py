@@ -9,7 +9,6 @@ plurank's own (a sentence) are counted; any other error, or a check that fails, 
 (RSS) after a quarter of the fits and at the end must not differ by more than ``GROWTH``.
 """
 
-import argparse
 import gc
 import re
 import sys
@@ -24,7 +23,7 @@ import numpy as np
 import polars as pl
 
 import plurank
-from benchmarks.common import memory_kib, write_results
+from benchmarks.common import memory_kib, parser_of, write_results
 
 GROWTH = 30.0  # MiB: caches fill, and memory is handed back in lumps
 MOST_RATED = 12  # items a user rates
@@ -196,7 +195,7 @@ def run(n_fits: int, seed: int, folder: Path) -> tuple[Counter[str], Counter[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--fits", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()

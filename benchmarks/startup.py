@@ -7,13 +7,12 @@ before: the first round is not timed. Last come ``plurank demo`` without compile
 them, once each.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 
-from benchmarks.common import seconds, write_results
+from benchmarks.common import parser_of, seconds, write_results
 
 YARDSTICK = "import numpy, scipy.sparse"
 STARTS = {
@@ -54,7 +53,7 @@ def measure_demo() -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=int, default=10)
     rows = measure(parser.parse_args().runs)
     for row in rows:

@@ -8,7 +8,6 @@ pair a word; a pair (i, j) is predicted by the share of (i, j) in the user's mix
 10. Fits are timed after everything has been compiled, without import.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import LatentDirichletAllocation
 
 import plurank
-from benchmarks.common import seconds, write_results
+from benchmarks.common import parser_of, seconds, write_results
 from benchmarks.movielens import read
 from plurank.components.bradley_terry import BradleyTerry
 
@@ -153,7 +152,7 @@ def memory() -> list[dict[str, object]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path)
     data = parser.parse_args().data
     plurank.MixedRanking(3, random_state=0).fit(people(200))  # compile

@@ -11,7 +11,6 @@ rows for that. Points are means over the runs, bars one standard error each way.
 told which ranking made each comparison: no method can know more.
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
@@ -23,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import plurank
-from benchmarks.common import RESULTS, write_results
+from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.mixed_recovery import told_error
 from benchmarks.paper.figures import log_axis, measured_curves, save_figure
 from plurank.baselines.fjs import FJS
@@ -100,7 +99,7 @@ def draw() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--users", type=int, nargs="+", default=USERS)

@@ -10,7 +10,6 @@ Both (ties are a comparison each way) and Random (ties are tossed) put compariso
 predict, so that all methods do worse there.
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ import altair as alt
 import polars as pl
 
 import plurank
-from benchmarks.common import RESULTS, write_results
+from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.movielens import read_ratings
 from benchmarks.paper.figures import colours, save_figure, shapes
 from plurank.baselines.fjs import FJS
@@ -119,7 +118,7 @@ def check_order() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")

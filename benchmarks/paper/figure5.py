@@ -7,7 +7,6 @@ column n_found.
     python -m benchmarks.paper.figure5 --data FOLDER [--rankings 5 10 ...] [--only NAME ...] [--draw]
 """
 
-import argparse
 import time
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import altair as alt
 import polars as pl
 
 import plurank
-from benchmarks.common import RESULTS, write_results
+from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.movielens import compare, read_ratings
 from benchmarks.paper.figure4 import METHODS, fit
 from benchmarks.paper.figures import measured_curves, save_figure
@@ -50,7 +49,7 @@ def draw() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--rankings", type=int, nargs="+", default=RANKINGS)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))

@@ -10,7 +10,6 @@ tenth of the training ratings.
 FOLDER has train.csv.gz and probe.csv.gz with columns user, item, rating. PMF and BPMF need `pip install '.[bench]'`.
 """
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import plurank
-from benchmarks.common import write_results
+from benchmarks.common import parser_of, write_results
 from benchmarks.movielens import compare, read_ratings
 
 Floats = NDArray[np.float64]
@@ -85,7 +84,7 @@ METHODS: dict[str, tuple[Callable[..., Predictions], tuple[str, ...]]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--trained-on", nargs="+", choices=("top 100", "all movies"), default=["top 100", "all movies"])

@@ -5,10 +5,11 @@
 An environment that cannot be built is reported, and its methods are left out of the table with that reason.
 """
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
+
+from benchmarks.common import parser_of
 
 PINS = {
     "main": (
@@ -46,7 +47,7 @@ def build(environment: str, folder: Path) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path, default=Path(".peers"))
     folder = parser.parse_args().folder
     for environment in PINS:

@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from benchmarks.common import RESULTS, write_results
+from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.peers.case import read_about, read_answers
 from benchmarks.peers.environments import PINS, build, python_of
 from benchmarks.peers.methods import METHODS
@@ -102,7 +102,7 @@ def rows_of(name: str, folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="folder with a folder for every set; without it a simulated set")
     parser.add_argument("--small", action="store_true", help="two seeds, small sets, fewer users and pairs")
     parser.add_argument("--seeds", type=int)

@@ -7,7 +7,6 @@ questions best, each with its best slope, is fitted to all training data, and pr
 predicted, and how long it took, is written to FOLDER; the answers in FOLDER are not read.
 """
 
-import argparse
 import json
 import time
 import warnings
@@ -20,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.common import forget_peak, memory_kib
+from benchmarks.common import forget_peak, memory_kib, parser_of
 from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.case import Case, Floats, Predict, read_about, read_answers, read_case
 from benchmarks.peers.methods import METHODS
@@ -80,7 +79,7 @@ def write_predictions(path: Path, odds: dict[int, Floats], slopes: dict[int, flo
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("method", choices=METHODS)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--threads", type=int, default=1)

@@ -8,7 +8,6 @@ passes. Bounds: disk at most 1.5 times memory, Dask at most 1.3 times disk, a pa
 million. A case of a billion: --sizes 1000000000 --engines disk.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -22,7 +21,7 @@ from statistics import median
 from typing import Any
 
 import plurank
-from benchmarks.common import memory_kib, write_results
+from benchmarks.common import memory_kib, parser_of, write_results
 from benchmarks.scale.people import N_RANKINGS, store_of
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
@@ -94,7 +93,7 @@ def measure(folder: Path, size: int, engine: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
