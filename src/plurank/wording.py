@@ -13,6 +13,11 @@ def describe_size(n_comparisons: int, n_users: int, n_items: int) -> str:
     return f"{count(n_comparisons, 'comparison')} of {count(n_users, 'user')} and {count(n_items, 'item')}"
 
 
+def list_sizes(n_users: int, n_items: int, n_comparisons: int) -> str:
+    """Say how much there is, one after the other: "100 users, 8 items, 2,000 comparisons"."""
+    return f"{count(n_users, 'user')}, {count(n_items, 'item')}, {count(n_comparisons, 'comparison')}"
+
+
 def describe_spread(low: int, middle: float, high: int) -> str:
     """Say how many comparisons users made: the fewest, the median and the most."""
     return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"

@@ -9,7 +9,7 @@ from plurank.cli import options
 from plurank.cli.ingest import describe_store
 from plurank.cli.output import note, progress, warn
 from plurank.exceptions import ParameterError
-from plurank.wording import count
+from plurank.wording import list_sizes
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Store
@@ -23,8 +23,7 @@ def read(file: Path, column: list[str] | None, ties: Ties) -> tuple["Comparisons
     else:
         report = source.diagnose()
         found, problems = report.to_dict(), report.problems
-    n_users, n_items = count(source.n_users, "user"), count(source.n_items, "item")
-    note(f"{file.name}: {n_users}, {n_items}, {count(len(source), 'comparison')}.")
+    note(f"{file.name}: {list_sizes(source.n_users, source.n_items, len(source))}.")
     for problem in problems:
         warn(problem)
     return source, found

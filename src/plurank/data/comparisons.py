@@ -12,7 +12,7 @@ from plurank.choices import Pairs, RatingTies, SplitBy, Ties
 from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.rng import RandomState
-from plurank.wording import count, describe_spread
+from plurank.wording import describe_spread, list_sizes
 
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
@@ -66,10 +66,7 @@ class Comparisons:
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else f", total weight {self.weights.sum():,.10g}"
-        return (
-            f"<Comparisons: {count(self.n_users, 'user')}, {count(self.n_items, 'item')}, "
-            f"{count(len(self), 'comparison')} ({self._spread()}){weighted}>"
-        )
+        return f"<Comparisons: {list_sizes(self.n_users, self.n_items, len(self))} ({self._spread()}){weighted}>"
 
     def _spread(self) -> str:
         per_user = np.diff(self.offsets)

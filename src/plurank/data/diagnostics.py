@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
-from plurank.wording import count, describe_spread
+from plurank.wording import count, describe_spread, list_sizes
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,10 @@ class DataReport:
         return {**asdict(self), "is_connected": self.is_connected, "problems": self.problems}
 
     def __str__(self) -> str:
-        lines = [
-            f"{count(self.n_users, 'user')}, {count(self.n_items, 'item')}, "
-            f"{count(self.n_comparisons, 'comparison')} "
-            f"({describe_spread(self.min_per_user, self.median_per_user, self.max_per_user)})"
-        ]
-        return "\n".join(lines + [f"- {problem}" for problem in self.problems or ["no problems found."]])
+        sizes = list_sizes(self.n_users, self.n_items, self.n_comparisons)
+        spread = describe_spread(self.min_per_user, self.median_per_user, self.max_per_user)
+        problems = [f"- {problem}" for problem in self.problems or ["no problems found."]]
+        return "\n".join([f"{sizes} ({spread})", *problems])
 
 
 def diagnose(comparisons: Comparisons) -> DataReport:

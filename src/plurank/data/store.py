@@ -24,7 +24,7 @@ from plurank.data.readers import File
 from plurank.data.shards import USERS, FileRecord, check_content, check_size, map_array, map_columns, read_labels
 from plurank.data.store_checks import check_arrays, is_manifest
 from plurank.exceptions import DataError, ParameterError
-from plurank.wording import count, describe_spread
+from plurank.wording import describe_spread, list_sizes
 
 MANIFEST, ITEMS, SHARDS = "manifest.json", "items.parquet", "shards"
 FORMAT, VERSION = "plurank store", 1
@@ -105,10 +105,8 @@ class Store:
 
     def __repr__(self) -> str:
         weighted = f", total weight {self.total_weight:,.10g}" if self.is_weighted else ""
-        return (
-            f"<Store: {count(self.n_users, 'user')}, {count(self.n_items, 'item')}, "
-            f"{count(len(self), 'comparison')} ({describe_spread(*self.per_user)}){weighted}>"
-        )
+        sizes = list_sizes(self.n_users, self.n_items, len(self))
+        return f"<Store: {sizes} ({describe_spread(*self.per_user)}){weighted}>"
 
     @cached_property
     def items(self) -> Labels:
