@@ -9,6 +9,11 @@ from plurank.components.ordered import places_of
 from plurank.exceptions import ParameterError
 
 
+def places_from_one(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the place of every item in every ranking (K, Q) as people count, (Q, K), 1 for the best."""
+    return places_of(rankings).astype(np.int64) + 1
+
+
 class DividedItems(NamedTuple):
     """Item numbers (n,), and their places in every ranking (n, K), counted from 1."""
 
@@ -25,7 +30,7 @@ def most_divided_items(rankings: Any, n: int = 5) -> DividedItems:
     orders = np.asarray(rankings)
     if orders.ndim != 2 or not len(orders) or (np.sort(orders, axis=1) != np.arange(orders.shape[1])).any():
         raise ParameterError("rankings must be item numbers, best first, each item once in every ranking.")
-    places = places_of(orders).astype(np.int64) + 1
+    places = places_from_one(orders)
     best, worst = places.min(axis=1), places.max(axis=1)
     items = np.lexsort((best, best - worst))  # stable, so the smaller item number comes first
     items = items[best[items] < worst[items]][:n]

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from plurank.components.ordered import places_of
 from plurank.data.summary import Summary
+from plurank.evaluation.contrast import places_from_one
 from plurank.evaluation.quality import Quality
 from plurank.models.base import RankingModel
 from plurank.models.standings import ScoredRankings
@@ -91,7 +91,7 @@ def best_items(model: RankingModel, k: int) -> list[tuple[str, str]]:
 
 def places_table(model: RankingModel) -> Table:
     """List the places of all items, the best on average first."""
-    places = places_of(model.rankings_).astype(np.int64) + 1
+    places = places_from_one(model.rankings_)
     order = (places @ model.mean_weights_).argsort(kind="stable")
     head = ["item", *(f"ranking {k + 1}" for k in range(places.shape[1]))]
     return table(head, [(label(model.items_[i]), *(f"{place:,}" for place in places[i])) for i in order])
@@ -100,7 +100,7 @@ def places_table(model: RankingModel) -> Table:
 def agreement_table(model: RankingModel) -> Table:
     """List what is common ground and what is contested."""
     agreed, contested = sort_by_agreement(model, N_CONTESTED)
-    places = places_of(model.rankings_).astype(np.int64) + 1
+    places = places_from_one(model.rankings_)
     rows = [
         (label(model.items_[i]), kind, ", ".join(f"{place:,}" for place in places[i]))
         for kind, items in (("agreed on", agreed), ("contested", contested))

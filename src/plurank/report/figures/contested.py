@@ -5,9 +5,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from plurank.components.ordered import places_of
 from plurank.data.checks import check_whole
-from plurank.evaluation.contrast import disagreement
+from plurank.evaluation.contrast import disagreement, places_from_one
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.report.theme import MAIN, OTHER, ROW, WIDTH, by_name, data, finish, heading, names_of, whole_axis
@@ -40,7 +39,7 @@ def draw_contested(model: RankingModel, top: int) -> Any:
 
 
 def _panel(model: RankingModel, items: list[int], title: str, colour: str) -> Any:
-    places = places_of(model.rankings_).astype(np.int64)[items] + 1
+    places = places_from_one(model.rankings_)[items]
     names = names_of(model.items_[items].tolist())
     ranges = [
         {"item": name, "best": int(row.min()), "worst": int(row.max())} for name, row in zip(names, places, strict=True)

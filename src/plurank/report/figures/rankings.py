@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plurank.components.ordered import places_of
 from plurank.data.checks import check_whole
-from plurank.evaluation.contrast import disagreement
+from plurank.evaluation.contrast import disagreement, places_from_one
 from plurank.models.base import RankingModel
 from plurank.models.boards import check_ranking
 from plurank.models.standings import ScoredRankings
@@ -44,7 +44,7 @@ def draw_rankings(model: RankingModel, top: int | None = None) -> Any:
     n_rankings, n_items = model.rankings_.shape
     if n_rankings == 1:
         return draw_places(model, 1, top or FEW_ITEMS)
-    places = places_of(model.rankings_).astype(np.int64) + 1
+    places = places_from_one(model.rankings_)
     dividing = _dividing(model)
     shown = _shown(model, dividing, top)
     names = dict(zip(shown.tolist(), names_of(model.items_[shown].tolist()), strict=True))
