@@ -31,22 +31,18 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     users, user_codes = _join_labels(model.users_, new.users, "user")
     n_new_items, n_new_users = len(items) - len(model.items_), len(users) - len(model.users_)
     c = Comparisons(item_codes[new.winners], item_codes[new.losers], new.offsets, items, new.users, new.weights)
-    counts = np.vstack(
-        [
-            np.maximum(model.user_evidence_, model.concentration_)[:, None] * model.user_weights_,
-            np.tile(model._prior(), (n_new_users, 1)),
-        ]
-    )[user_codes]
+    known = np.maximum(model.user_evidence_, model.concentration_)[:, None] * model.user_weights_
+    counts = np.vstack([known, np.tile(model._prior(), (n_new_users, 1))])[user_codes]
     vague = Priors(model.mean_weights_, model.concentration_, model.spread_).scores
     precision = np.pad(vague.precision_beyond(model.score_errors_), ((0, n_new_items), (0, 0)))
 
     def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], Known, Floats]:
-        known = np.pad(scores, ((0, n_new_items), (0, 0)))
-        prior = replace(vague, known=(known, precision))
+        all_scores = np.pad(scores, ((0, n_new_items), (0, 0)))
+        prior = replace(vague, known=(all_scores, precision))
         start = np.vstack([weights, np.tile(mean_of(weights), (n_new_users, 1))])
         crowd = InMemory(c, start[user_codes])
         fitted = refine_scores(
-            crowd, BradleyTerry(known, model.mixing), counts, prior,
+            crowd, BradleyTerry(all_scores, model.mixing), counts, prior,
             max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
         )  # fmt: skip
         seen = crowd.finish(fitted.component, counts, WEIGHING_ROUNDS)
@@ -57,8 +53,8 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     fitted, seen, weights = refine(model.scores_, model.user_weights_)
     model.items_, model.users_ = items, users
     _keep(model, fitted, weights)
-    known = replace(vague, known=(model.scores_, precision))
-    model.score_errors_, model.score_correlations_ = known.errors(seen.information)
+    later = replace(vague, known=(model.scores_, precision))
+    model.score_errors_, model.score_correlations_ = later.errors(seen.information)
     model.user_evidence_ = np.pad(model.user_evidence_, (0, n_new_users))
     model.user_evidence_[user_codes] = seen.evidence
     _keep_members(model, [(member.component.scores, own) for member, _, own in members])
