@@ -136,10 +136,7 @@ def fit(
     n_rankings = _parse_rankings(rankings, method)
     _refuse_foreign(method, settings)
     target = check_output(output, data)
-    if resume and checkpoint is not None and not checkpoint.exists():
-        note(f"{checkpoint} is not there: the fit begins anew.")
-    if method == "topic" and (checkpoint is not None or resume):
-        raise ParameterError("--checkpoint and --resume belong to --method mixed; --method topic takes a few passes.")
+    _check_checkpoint(method, checkpoint, resume)
     source, found = read(data, column, ties)
     _note_unused(method, settings)
     selection = None
@@ -149,9 +146,9 @@ def fit(
     make = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
     model = make(n_rankings, random_state=seed, **settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
-    title = f"fitting {count(model.n_rankings, 'ranking')}"
     if method == "mixed":
         where |= {"checkpoint": checkpoint, "resume": resume}
+    title = f"fitting {count(n_rankings, 'ranking')}"
     with say_how_to_go_on(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
     model.save(target)
@@ -200,6 +197,13 @@ def _refuse_foreign(method: str, settings: dict[str, Any]) -> None:
             f"{', '.join(foreign)} {verb} to --method {other}, and this is --method {method}. "
             f"Say --method {other}, or leave out {', '.join(foreign)}."
         )
+
+
+def _check_checkpoint(method: str, checkpoint: Path | None, resume: bool) -> None:
+    if resume and checkpoint is not None and not checkpoint.exists():
+        note(f"{checkpoint} is not there: the fit begins anew.")
+    if method == "topic" and (checkpoint is not None or resume):
+        raise ParameterError("--checkpoint and --resume belong to --method mixed; --method topic takes a few passes.")
 
 
 def _note_unused(method: str, settings: dict[str, Any]) -> None:
