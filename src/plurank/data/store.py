@@ -145,8 +145,7 @@ class Store:
             raise ParameterError(f"expected 0 <= begin <= end <= {self.n_users:,} users, got {begin} and {end}.")
         numbers = range(self.n_shards)
         touched = [n for n in numbers if self._first_users[n] < end and begin < self._first_users[n + 1]]
-        parts = [self._part(number, begin, end, labelled) for number in touched or [0]]
-        return parts[0] if len(parts) == 1 else join_users(parts)
+        return join_users([self._part(number, begin, end, labelled) for number in touched or [0]])
 
     def to_comparisons(self) -> Comparisons:
         """Read everything into memory."""
@@ -159,7 +158,7 @@ class Store:
             first, last = self._first_users[number : number + 2]
             if chosen[first:last].any():
                 parts.append(self._part(number, first, last, True).take_users(chosen[first:last]))
-        return parts[0] if len(parts) == 1 else join_users(parts)
+        return join_users(parts)
 
     def _part(self, number: int, begin: int, end: int, labelled: bool) -> Comparisons:
         """Give those of users begin to end - 1 that live in one shard."""
@@ -184,6 +183,8 @@ class Store:
 
 def join_users(parts: list[Comparisons]) -> Comparisons:
     """Put the comparisons of different users one after the other; all parts have the same items."""
+    if len(parts) == 1:
+        return parts[0]
     starts = [0, *accumulate(len(part) for part in parts)]
     ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
     weights = [part.weights for part in parts if part.weights is not None]
