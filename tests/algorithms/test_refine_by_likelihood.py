@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from plurank import Comparisons, simulate
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
-from plurank.algorithms.refine_by_likelihood import refine_orders, refine_scores
-from plurank.components.bradley_terry import BradleyTerry
+from plurank.algorithms.refine_by_likelihood import promises_little, refine_orders, refine_scores
+from plurank.components.bradley_terry import BradleyTerry, ScoreSums
 from plurank.components.mallows import Mallows
 from plurank.components.score_prior import ScorePrior
 from plurank.components.strict import Strict
@@ -193,3 +193,17 @@ def test_progress_is_told_while_refining(rng):
     refine_orders(crowd, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), prior, **options)
     assert told
     assert all(stage and 0 <= done <= 1 for stage, done in told)
+
+
+@pytest.mark.parametrize(("promised", "is_little"), [([4.0, 0.4], True), ([4.0, 0.6], False), ([6.0, 0.0], False)])
+def test_a_ranking_that_few_follow_must_promise_little_for_its_own_share_of_comparisons(promised, is_little):
+    step = np.array([[2.0, 2.0]])
+    curvature = np.array([[9.0, 1.0]])  # a tenth of what is known is about the second ranking
+    here = ScoreSums(0.0, np.array([promised]), curvature, np.empty(0))
+    assert promises_little(step, here, enough=5.0) == is_little
+
+
+def test_what_does_not_matter_beside_the_errors_of_scores_is_little_however_few_follow():
+    here = ScoreSums(0.0, np.full((10, 1), 0.04), np.ones((10, 1)), np.empty(0))
+    assert promises_little(np.full((10, 1), 2.0), here, enough=0.0)
+    assert not promises_little(np.full((10, 1), 3.0), here, enough=0.0)

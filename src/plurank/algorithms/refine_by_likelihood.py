@@ -30,6 +30,7 @@ SHRINK = 0.3
 SHORTEST = 1e-6
 FIRST_ROUNDS, ROUNDS = 20, 1  # Newton steps a user takes in the first pass and in every other
 PATIENCE = 2  # passes in a row that hardly gain
+MATTERS = 0.05  # of the log posterior, a score: it then is a third of its standard error away from the best one
 STAGE = "fitting rankings and weights"
 
 
@@ -116,10 +117,18 @@ def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enoug
         climb.still = PATIENCE  # not even the shortest step helps
         return False
     climb.memory.remember(step, here.slope, there.slope)
-    climb.still = climb.still + 1 if there.log_posterior - value < enough else 0
+    is_still = there.log_posterior - value < enough and promises_little(step, here, enough)
+    climb.still = climb.still + 1 if is_still else 0
     climb.scores, climb.here, climb.length = climb.scores + step, there, 1.0
     climb.history.append(there.log_posterior)
     return True
+
+
+def promises_little(step: Floats, here: ScoreSums, enough: float) -> bool:
+    """Tell whether no ranking promises to gain its share of what is enough, or what matters beside the errors of its
+    scores: in the sum over all, a ranking that few follow would not count."""
+    promised, weight = 0.5 * (step * here.slope).sum(axis=0), here.curvature.sum(axis=0)
+    return bool((promised < np.maximum(enough * weight / weight.sum(), MATTERS * len(step))).all())
 
 
 def refine_orders(

@@ -1,5 +1,5 @@
 """Where the refinement starts: kinds of users, novel pairs, or chance; the best of them after a few passes over some
-users, and over more where a ranking has hardly any followers among these.
+users, with rankings swapped for those of users whom it does not explain.
 
 Ours. ``items`` (find_user_vertices) takes linear time for any number of items; ``pairs`` is the paper's way with
 whitened detection, for few items; ``random`` scores need no structure at all.
@@ -15,6 +15,7 @@ from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.find_user_vertices import find_user_vertices
 from plurank.algorithms.recover_rankings import recover_rankings
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
+from plurank.algorithms.swap_rankings import swap_rankings
 from plurank.choices import Mixing
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import places_of
@@ -29,8 +30,8 @@ from plurank.statistics.pair_moments import pair_moments
 Floats = NDArray[np.float64]
 Start = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
-ENOUGH = (250_000, 1_000_000, 4_000_000)  # comparisons to start from: more while some ranking has few followers there
-FEW_FOLLOWERS = 10.0
+ENOUGH = 250_000  # comparisons to start from
+MANY = 1_000_000  # comparisons of users among whom a ranking that is missing is noticed
 FEW_ITEMS = 200  # up to here novel pairs are tried too
 TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
 SPREAD = 2.0  # of the scores that places are turned into
@@ -38,11 +39,10 @@ CHANCE_SPREAD = 0.5
 
 
 class Begun(NamedTuple):
-    """A start: what the rankings are, the mean weights of some users (K,), and the log posterior among these."""
+    """A start: what the rankings are, and the mean weights of some users (K,)."""
 
     component: BradleyTerry
     mean_weights: Floats
-    log_posterior: float
 
 
 def start_rankings(
@@ -55,13 +55,13 @@ def start_rankings(
     rng: np.random.Generator,
     on_progress: Progress = silent,
 ) -> Begun:
-    """Start from some users; where hardly any of them follow some ranking, it may be another's, so ask more."""
-    for enough in ENOUGH:
-        sample = crowd.sample(n_rankings, enough, rng)
-        begun = _best_start(sample, n_rankings, mixing, how, priors, rng, on_progress)
-        if sample.n_users * begun.mean_weights.min() >= FEW_FOLLOWERS or sample.n_users == crowd.source.n_users:
-            break
-    return begun
+    """Start from some users, then look at many for those whom the start does not explain."""
+    some = crowd.sample(n_rankings, ENOUGH, rng)
+    begun = _best_start(some, n_rankings, mixing, how, priors, rng, on_progress)
+    if n_rankings == 1:
+        return begun
+    many = some if some.n_users == crowd.source.n_users else crowd.sample(n_rankings, MANY, rng)
+    return Begun(*swap_rankings(many, *begun, priors))
 
 
 def _best_start(
@@ -97,7 +97,7 @@ def _best_start(
             for trial, sample in tried
         ]
     best, sample = max(tried, key=lambda each: each[0].history[-1])
-    return Begun(best.component, mean_of(sample.weights), best.history[-1])
+    return Begun(best.component, mean_of(sample.weights))
 
 
 def _refine(sample: InMemory, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
