@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from plurank.exceptions import DataError
+from plurank.paths import as_path
 
 try:
     import fcntl
@@ -18,7 +19,7 @@ except ImportError:  # where there is none, nobody is kept out
 
 def check_target(path: str | os.PathLike[str]) -> Path:
     """Give the whole path of a file to write; refuse one without a folder to be in, and one that is a folder itself."""
-    target = Path(path).expanduser().resolve()
+    target = as_path(path).resolve()
     check_parent(target)
     if target.is_dir():
         raise DataError(f"{target} is a folder; expected the name of a file to write.")

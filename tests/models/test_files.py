@@ -118,9 +118,10 @@ def test_a_zip_with_another_kind_of_model_json_is_refused(text, content, path):
 
 
 def test_a_missing_file_and_a_folder_are_refused(path):
-    for missing in (path, path.parent):
-        with pytest.raises(DataError, match="there is no such file"):
-            plurank.load(missing)
+    with pytest.raises(DataError, match="there is no such file"):
+        plurank.load(path)
+    with pytest.raises(DataError, match="is a folder; expected a model's file"):
+        plurank.load(path.parent)
 
 
 def test_a_file_of_a_newer_plurank_is_refused_with_both_versions(content, path):

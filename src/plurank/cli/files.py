@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from plurank import writing
 from plurank.exceptions import DataError, ParameterError
+from plurank.paths import as_path
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,7 @@ def forget_written() -> None:
 
 def check_output(path: Path, *inputs: Path) -> Path:
     """Refuse, before any work, a place where a file cannot be written; follow links to the file meant."""
-    target = path.expanduser().resolve()
+    target = as_path(path).resolve()
     if not target.parent.is_dir():
         raise DataError(f"{path}: there is no folder {str(path.parent)!r} to write in. Make it first.")
     if target.exists() and not target.is_file():

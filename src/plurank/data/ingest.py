@@ -21,8 +21,9 @@ from plurank.data.ingest_merging import CUTS, merge_runs
 from plurank.data.ingest_reading import Source, read_inputs
 from plurank.data.ingest_runs import RUNS, list_runs
 from plurank.data.readers import File
-from plurank.data.store import MANIFEST, Store, as_path, open_store
+from plurank.data.store import MANIFEST, Store, open_store
 from plurank.exceptions import DataError
+from plurank.paths import as_path
 from plurank.progress import Progress, silent
 from plurank.writing import check_parent, only_one, write_json
 
@@ -58,7 +59,7 @@ def build_store(
     """Do what :func:`ingest` says, in pieces of the given sizes."""
     check_roles(columns, ROLES)
     check_choice("ties", ties, Ties)
-    target = as_path(store).resolve()
+    target = as_path(store, "store").resolve()
     part = target.with_name(f"{target.name}.part")
     source = Source(list_inputs(inputs, without=(target, part)), columns, ties)
     check_parent(target)

@@ -8,6 +8,7 @@ from typing import Any
 
 from plurank.data.readers import KINDS, File, existing, kind_of, plain_suffix
 from plurank.exceptions import DataError, ParameterError
+from plurank.paths import as_path
 
 Inputs = File | Iterable[File]
 
@@ -28,7 +29,7 @@ def list_inputs(inputs: Inputs, without: tuple[Path, ...]) -> list[Path]:
 
 
 def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
-    path = Path(entry).expanduser() if isinstance(entry, (str, PathLike)) else existing(entry)
+    path = as_path(entry)
     if path.is_dir():
         return _files_of_folder(path)
     if path.exists() or not glob.has_magic(str(path)):

@@ -16,7 +16,8 @@ from plurank.choices import Ties
 from plurank.data.columns import read_rows
 from plurank.data.comparisons import Comparisons
 from plurank.data.rows import number_rows
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import DataError
+from plurank.paths import as_path
 from plurank.wording import reason_of
 
 File = str | PathLike[str]
@@ -69,9 +70,7 @@ def reading(file: Path, kind: str) -> Iterator[None]:
 
 def existing(path: File) -> Path:
     """Check that a path is a file with something in it."""
-    if not isinstance(path, (str, PathLike)):
-        raise ParameterError(f"expected the path of a file, got {type(path).__name__}.")
-    file = Path(path).expanduser()
+    file = as_path(path)
     if file.is_dir():
         raise DataError(f"{file} is a folder; expected a file.")
     if not file.is_file():

@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from plurank.data.readers import File
 from plurank.data.shards import USERS, FileRecord, check_content, check_size, map_array, map_columns, read_labels
 from plurank.data.store_checks import check_arrays, is_manifest
 from plurank.exceptions import DataError, ParameterError
+from plurank.paths import as_path
 from plurank.wording import describe_spread, list_sizes
 
 MANIFEST, ITEMS, SHARDS = "manifest.json", "items.parquet", "shards"
@@ -214,15 +214,8 @@ def _key(folder: Path, record: FileRecord) -> tuple[Path, int, int]:
     return file.resolve(), record["checksum"], file.stat().st_mtime_ns
 
 
-def as_path(path: File) -> Path:
-    """Check that the path of a store is one."""
-    if not isinstance(path, (str, PathLike)):
-        raise ParameterError(f"expected the path of a store, got {type(path).__name__}.")
-    return Path(path).expanduser()
-
-
 def _existing_folder(path: File) -> Path:
-    folder = as_path(path).resolve()
+    folder = as_path(path, "store").resolve()
     if folder.is_file():
         raise DataError(f"{folder} is a file; expected the folder of a store, made by `plurank ingest`.")
     if not folder.is_dir():

@@ -21,6 +21,7 @@ from plurank.data.sources import as_comparisons
 from plurank.data.store import MANIFEST, Store
 from plurank.engine.local import Engine
 from plurank.exceptions import EngineError, ParameterError
+from plurank.paths import as_path
 from plurank.writing import only_one
 
 Result = TypeVar("Result")
@@ -91,7 +92,7 @@ def _own_folder(store: Store) -> Path:
 def _named_folder(checkpoint: str | PathLike[str], resume: bool) -> Path:
     if not isinstance(checkpoint, (str, PathLike)):
         raise ParameterError(f"checkpoint must be the path of a folder, got {type(checkpoint).__name__}.")
-    folder = Path(checkpoint).expanduser().resolve()
+    folder = as_path(checkpoint).resolve()
     if any((place / MANIFEST).exists() for place in (folder, *folder.parents)):
         raise ParameterError(f"{folder} is inside a store. Name a folder elsewhere for checkpoint=.")
     if (folder / NAME).exists() and not resume:

@@ -16,6 +16,7 @@ from plurank.data.encoding import Labels, as_series
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
 from plurank.models.fields import JsonField, plain
+from plurank.paths import as_path
 from plurank.wording import reason_of
 from plurank.writing import check_target, write_beside
 
@@ -41,7 +42,9 @@ def save(model: RankingModel, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> RankingModel:
     """Read a model that ``save`` wrote; a damaged, foreign or newer file is refused with a sentence."""
-    file = Path(path).expanduser()
+    file = as_path(path)
+    if file.is_dir():
+        raise DataError(f"{file} is a folder; expected a model's file.")
     if not file.is_file():
         raise DataError(f"{file}: there is no such file.")
     if not zipfile.is_zipfile(file):

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import altair as alt
 
 from plurank.exceptions import ParameterError
+from plurank.paths import as_path
 from plurank.report.wording import label
 from plurank.writing import check_target, write_beside
 
@@ -71,9 +71,9 @@ def finish(chart: Any, title: str, subtitle: str | Sequence[str] = "") -> Any:
 
 def save_figure(chart: Any, path: str | PathLike[str]) -> None:
     """Save a chart as .html (one file that needs no network), .png, .svg or .json; whole or not at all."""
-    kind = Path(path).suffix.lower()
+    kind = as_path(path).suffix.lower()
     if kind not in ENDINGS:
-        raise ParameterError(f"{Path(path).name}: expected a name ending in {', '.join(ENDINGS)}.")
+        raise ParameterError(f"{as_path(path).name}: expected a name ending in {', '.join(ENDINGS)}.")
     target = check_target(path)
     how = {"inline": True} if kind == ".html" else {"ppi": 144} if kind == ".png" else {}
     with write_beside(target) as beside:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from plurank.exceptions import DataError, ParameterError, PlurankError
+from plurank.paths import as_path
 from plurank.web.labels import Label
 from plurank.wording import reason_of
 
@@ -64,7 +66,7 @@ class FeedbackUnavailable(PlurankError):
 class FeedbackStore:
     """The table of answers in a database; several processes may use it at a time."""
 
-    def __init__(self, database: str | Path, *, create: bool = False) -> None:
+    def __init__(self, database: str | PathLike[str], *, create: bool = False) -> None:
         self.url = _url_of(database)
         self.place = self.url.database if _is_file(self.url) else self.url.render_as_string(hide_password=True)
         if _is_file(self.url) and not create and not Path(str(self.url.database)).is_file():
@@ -132,11 +134,11 @@ class FeedbackStore:
             ) from error
 
 
-def _url_of(database: str | Path) -> URL:
+def _url_of(database: str | PathLike[str]) -> URL:
     """Read the path of a SQLite file, or a URL; plain postgresql: means the driver that plurank comes with."""
-    text = str(database)
+    text = database if isinstance(database, str) else str(as_path(database))
     if "://" not in text:
-        return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
+        return URL.create("sqlite", database=str(as_path(text).absolute()))
     try:
         url = make_url(text)
     except ArgumentError:

@@ -8,7 +8,7 @@ model misses what came after it was made, and gets it with its next update.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from plurank.data.comparisons import Comparisons
@@ -40,7 +40,7 @@ def read_feedback(
     """
     opened: Any = load(model) if isinstance(model, (str, PathLike)) else model
     known = () if opened is None else opened.feedback_batches_
-    store = FeedbackStore(fspath(database))
+    store = FeedbackStore(database)
     try:
         rows = [row for batch in (*store.batches(), None) if batch not in known for row in store.read(batch)]
     finally:
@@ -52,7 +52,7 @@ def read_feedback(
 
 def prepare_lesson(model: "RankingModel", database: str | PathLike[str]) -> Lesson | None:
     """Give the answers that a model has not learned from, None where there are none; what comes later has to wait."""
-    store = FeedbackStore(fspath(database))
+    store = FeedbackStore(database)
     try:
         store.claim()
         batches = tuple(batch for batch in store.batches() if batch not in model.feedback_batches_)
