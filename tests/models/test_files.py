@@ -206,6 +206,19 @@ def test_arrays_of_the_other_byte_order_are_turned_round(content, model, path):
     assert_same_model(loaded, model)
 
 
+@pytest.mark.parametrize("change", [lambda a: a.astype(f"{a.dtype.kind}4"), np.asfortranarray])
+def test_arrays_of_other_types_and_orders_become_those_of_a_fit_or_kernels_would_be_compiled_for_minutes(
+    change, content, model, path
+):
+    names = [name for name, field in model.fields.items() if field.shape]
+    path.write_bytes(rezip(content, {f"{name}.npy": npy(change(getattr(model, name))) for name in names}))
+    loaded = plurank.load(path)
+    for name in names:
+        given, fitted = getattr(loaded, name), getattr(model, name)
+        assert (given.dtype, given.flags.c_contiguous) == (fitted.dtype, True)
+        np.testing.assert_allclose(given, fitted, rtol=1e-6)
+
+
 def test_a_version_that_is_no_version_cannot_take_over_a_terminal(content, path):
     path.write_bytes(rezip(content, describe=lambda d: d.update(format_version=99, plurank_version="\x1b[2J\n" * 99)))
     with pytest.raises(DataError, match="saved by plurank") as error:
@@ -245,6 +258,11 @@ MISFITS = {
     "an array listed twice": (None, lambda d: d["arrays"].append("rankings_")),
     "items that are lists": (None, lambda d: d["items"].update(values=[[1]] * 6)),
     "items that are one word": (None, lambda d: d["items"].update(values="abcdef")),
+    "items longer than any float": (
+        None,
+        lambda d: d["items"].update(dtype="<f16", values=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+    ),
+    "an item without a name": (None, lambda d: d["items"].update(values=["a", "b", "c", "d", "e", ""])),
     "items of a strange type": (None, lambda d: d["items"].update(dtype="<M8[s]")),
     "no items": (None, lambda d: d.pop("items")),
     "no flip probability": (None, lambda d: d["fitted"].pop("flip_probability_")),

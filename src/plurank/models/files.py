@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.data.encoding import Labels, as_series
+from plurank.data.encoding import Labels, as_series, missing
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
 from plurank.models.fields import JsonField, plain
@@ -22,6 +22,8 @@ from plurank.writing import check_target, write_beside
 
 FORMAT, FORMAT_VERSION = "plurank-model", 1
 MOST_UNPACKED, FREE_BYTES = 100, 2**24  # times a file's size that its parts may have; a model's own have about 1
+ID_TYPES = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(object))
+FITTED_TYPES: dict[str, Any] = {"f": np.float64, "i": np.int64}
 # by name, because some live in rooms above this one
 CLASSES = {
     "MixedRanking": "plurank.models.mixed_ranking",
@@ -102,18 +104,18 @@ def _pack_labels(labels: Labels) -> dict[str, Any]:
 
 
 def _unpack_labels(packed: dict[str, Any]) -> Labels:
-    dtype, values = np.dtype(packed["dtype"]), packed["values"]
-    if dtype.kind not in "iufO" or not isinstance(values, list):
+    dtype, values = np.dtype(packed["dtype"]).newbyteorder("="), packed["values"]
+    if dtype not in ID_TYPES or not isinstance(values, list):
         raise ValueError(f"unexpected ids of type {dtype}")
     if not all(isinstance(value, (str, int, float)) for value in values) or len(set(values)) < len(values):
         raise ValueError("ids repeat, or are neither text nor numbers")
     labels = np.empty(len(values), dtype=dtype)
     labels[:] = values
     try:
-        as_series(labels, "ids")
+        series = as_series(labels, "ids")
     except DataError:
         raise ValueError("ids are text that holds half of a character") from None
-    if labels.tolist() != values or any(value != value for value in values):
+    if labels.tolist() != values or missing(series).any():
         raise ValueError(f"ids are missing, or are not of type {dtype}")
     return labels
 
@@ -140,7 +142,7 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
         raise ValueError("there are no rankings")
     for key, field in model.fields.items():
         field.check(key, fitted[key], sizes)
-        setattr(model, key, fitted[key])
+        setattr(model, key, _as_fitted(fitted[key]) if key in arrays else fitted[key])
     model.check_consistent()
     return model
 
@@ -171,3 +173,8 @@ def class_named(name: str) -> type[RankingModel]:
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     array: NDArray[Any] = np.load(BytesIO(archive.read(name)), allow_pickle=False)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _as_fitted(array: NDArray[Any]) -> NDArray[Any]:
+    """Give an array as a fit does, in type and in order: for any other, kernels would be compiled for minutes."""
+    return np.ascontiguousarray(array, dtype=FITTED_TYPES.get(array.dtype.kind, array.dtype))
