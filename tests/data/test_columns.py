@@ -238,3 +238,8 @@ def test_of_very_many_columns_only_some_are_named():
     frame = pl.DataFrame({f"column {n}": [1] for n in range(1000)})
     with pytest.raises(DataError, match=r"'column 29' and 970 more"):
         Comparisons.from_frame(frame)
+
+
+def test_a_weight_that_no_float_can_hold_is_refused():
+    with pytest.raises(DataError, match="row 1: the weight is not a positive number"):
+        Comparisons.from_arrays([1, 2], ["a", "b"], ["b", "a"], [10**400, 1])

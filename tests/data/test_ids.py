@@ -267,6 +267,20 @@ def test_looking_up_an_unhashable_id_is_refused():
         look_up([[1], "a"], np.array(["a"], dtype=object), "user")
 
 
+@pytest.mark.parametrize("times", [np.array([1, 2, 3], "M8[ns]"), np.array([1, 2, 3], "m8[ns]")])
+@pytest.mark.parametrize("library", [np.asarray, pd.Series, pl.Series, pa.array])
+def test_times_that_would_become_alike_are_refused(times, library):
+    with pytest.raises(DataError, match=r"some times are finer than a microsecond.*Write them as text\."):
+        Comparisons.from_arrays([1, 2, 3], library(times), library(np.roll(times, 1)))
+    coarse = library(times * 1000) if times.dtype.kind == "m" else library(times.astype("i8").view("M8[us]"))
+    assert Comparisons.from_arrays(coarse, ["a"] * 3, ["b"] * 3).n_users == 3
+
+
+def test_half_of_a_character_is_refused_among_ids_of_several_types():
+    with pytest.raises(DataError, match="winner: some text holds half of a character"):
+        Comparisons.from_arrays([1, 2], ["\ud800", 5], ["a", "b"])
+
+
 def test_half_of_a_character_is_refused_with_a_sentence():
     with pytest.raises(DataError, match="winner: some text holds half of a character"):
         Comparisons.from_arrays(["u"], ["\ud800"], ["b"])

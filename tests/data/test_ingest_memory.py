@@ -39,6 +39,12 @@ def test_too_little_memory_is_refused(memory):
     assert str(caught.value) == f"memory must be at least 500MB, got {memory!r}."
 
 
+@pytest.mark.parametrize("memory", ["1001TB", 10**400])
+def test_memory_beyond_measure_is_refused(memory):
+    with pytest.raises(ParameterError, match=r"^memory must be at most 1,000TB, got "):
+        parse_memory(memory)
+
+
 def test_more_memory_means_larger_pieces_and_wide_rows_smaller_ones():
     small, large = Budget.of(10**9), Budget.of(4 * 10**9)
     assert small.text_bytes < large.text_bytes

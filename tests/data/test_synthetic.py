@@ -196,6 +196,12 @@ def test_separable_means_that_every_ranking_has_a_novel_pair():
         ({"n_users": None}, "n_users must be a whole number of at least 1, got None."),
         ({"n_users": float("nan")}, "n_users must be a whole number of at least 1, got nan."),
         ({"n_users": True}, "n_users must be a whole number of at least 1, got True."),
+        ({"n_users": 10**30}, "n_users must be at most 2,147,483,647, got a larger number."),
+        ({"n_items": 10**400}, "n_items must be at most 2,147,483,647, got a larger number."),
+        (
+            {"comparisons_per_user": 10**30},
+            "comparisons_per_user must be at most 2,147,483,647, got a larger number.",
+        ),
         ({"n_items": 1}, "n_items must be a whole number of at least 2, got 1."),
         ({"n_items": "ten"}, "n_items must be a whole number of at least 2, got 'ten'."),
         ({"n_rankings": 0}, "n_rankings must be a whole number of at least 1, got 0."),

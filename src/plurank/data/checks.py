@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from plurank.exceptions import ParameterError
 
+MOST_WHOLE = 2**31 - 1  # more of anything could not be numbered
+
 
 def check_choice(name: str, value: Any, literal: Any) -> None:
     """Refuse a value that is none of the words of a ``Literal``."""
@@ -19,9 +21,11 @@ def check_choice(name: str, value: Any, literal: Any) -> None:
 
 
 def check_whole(name: str, value: Any, least: int) -> int:
-    """Give a whole number of at least ``least`` as an int."""
+    """Give a whole number of at least ``least``, and not beyond measure, as an int."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    if int(value) > MOST_WHOLE:
+        raise ParameterError(f"{name} must be at most {MOST_WHOLE:,}, got a larger number.")
     return int(value)
 
 
@@ -50,7 +54,7 @@ def check_numbers(name: str, values: Any) -> NDArray[np.float64]:
     try:
         array = np.array(values)
         numbers = array.astype(np.float64, casting="same_kind" if array.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be an array of numbers, got {values!r:.80}.") from None
     if not np.isfinite(numbers).all():
         raise ParameterError(f"{name} must be finite numbers, got NaN or infinity.")

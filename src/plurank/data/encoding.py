@@ -30,6 +30,8 @@ def as_series(values: Any, name: str) -> pl.Series:
         return _from_objects(series.to_list(), name)
     if series.dtype == pl.Categorical or series.dtype == pl.Enum:
         return series.cast(pl.String)
+    if isinstance(series.dtype, (pl.Datetime, pl.Duration)) and series.dtype.time_unit == "ns":
+        _refuse_finer((series.to_physical() % 1000 != 0).any(), name)
     return series
 
 
@@ -60,21 +62,35 @@ def _from_array(array: NDArray[Any], name: str) -> pl.Series:
     if kind not in "iubfMm" or isinstance(array, np.ma.MaskedArray):
         return _from_objects(array.tolist(), name)
     simple = {"f": np.dtype(np.float64), "M": np.dtype("M8[us]"), "m": np.dtype("m8[us]")}
-    return pl.Series(name, array.astype(simple.get(kind, array.dtype)))
+    plain = array.astype(simple.get(kind, array.dtype))
+    if kind in "Mm":
+        _refuse_finer(((plain != array) & ~np.isnat(array)).any(), name)
+    return pl.Series(name, plain)
+
+
+def _refuse_finer(is_finer: bool | np.bool_, name: str) -> None:
+    if is_finer:
+        raise DataError(f"{name}: some times are finer than a microsecond, and would become alike. Write them as text.")
 
 
 def _from_objects(values: list[Any], name: str) -> pl.Series:
     if set(map(type, values)) != {str}:
         values = [_plain_value(value) for value in values]
+    _refuse_half_characters(values, name)
     kinds = set(map(type, values)) - {NoneType}
     if len(kinds) == 1 and kinds <= TYPED.keys():
         try:
             return pl.Series(name, values, dtype=TYPED[kinds.pop()])
-        except UnicodeEncodeError:
-            raise DataError(f"{name}: some text holds half of a character (a lone surrogate). Mend it.") from None
         except (pl.exceptions.PolarsError, OverflowError, TypeError):
             pass  # such as whole numbers beyond 64 bits
     return pl.Series(name, values, dtype=pl.Object)
+
+
+def _refuse_half_characters(values: list[Any], name: str) -> None:
+    try:
+        "".join(value for value in values if isinstance(value, str)).encode()
+    except UnicodeEncodeError:
+        raise DataError(f"{name}: some text holds half of a character (a lone surrogate). Mend it.") from None
 
 
 def _plain_value(value: Any) -> Any:

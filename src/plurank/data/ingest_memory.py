@@ -8,7 +8,7 @@ from plurank.exceptions import ParameterError
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-LEAST = 500 * 10**6
+LEAST, MOST = 500 * 10**6, 10**15
 PROGRAM = 300 * 10**6  # Python and its libraries, before any data
 # the most bytes taken for each row, beside those of its ids, which are held about four times
 COPIES = 4
@@ -54,7 +54,9 @@ def parse_memory(memory: Any) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text)
     if found is None or (found[3] and not found[2]):
         raise ParameterError(f"memory must be a size such as '2GB' or '800MB', got {memory!r}.")
-    n_bytes = int(float(found[1]) * (BINARY_UNITS if found[3] else UNITS)[found[2]])
+    n_bytes = float(found[1]) * (BINARY_UNITS if found[3] else UNITS)[found[2]]
     if n_bytes < LEAST:
         raise ParameterError(f"memory must be at least {LEAST // 10**6}MB, got {memory!r}.")
-    return n_bytes
+    if n_bytes > MOST:
+        raise ParameterError(f"memory must be at most {MOST // 10**12:,}TB, got {memory!r:.60}.")
+    return int(n_bytes)

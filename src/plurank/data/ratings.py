@@ -104,7 +104,7 @@ def compare_rated(
         offsets, winners, losers = kernels.decided_pairs(*data, TIES[ties], toss.random(n_draws))
     else:
         n_rated = np.diff(rated.offsets)
-        n_wanted = np.minimum(n_rated * (n_rated - 1) / 2, np.round(pairs_per_rating * n_rated)).astype(np.int64)
+        n_wanted = np.minimum(n_rated * (n_rated - 1) / 2, np.round(float(pairs_per_rating) * n_rated)).astype(np.int64)
         pairs = kernels.sample_pairs(n_rated, n_wanted, choose.random(n_wanted.sum()))
         draws = toss.random(len(pairs) if ties == "random" else 0)
         offsets, winners, losers = kernels.expand_pairs(*data, n_wanted, pairs, TIES[ties], draws)

@@ -155,5 +155,5 @@ def as_numbers(series: pl.Series) -> NDArray[np.float64]:
 def _as_number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")

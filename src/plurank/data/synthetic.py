@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.checks import check_not_negative, check_numbers, check_whole
+from plurank.data.checks import MOST_WHOLE, check_not_negative, check_numbers, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, encode, missing, object_array
 from plurank.exceptions import ParameterError
@@ -170,6 +170,8 @@ def _check_sizes(
     counts = check_numbers("comparisons_per_user", per_user)
     if counts.shape not in ((), (n_users,)) or (counts != np.floor(counts)).any() or counts.min() < 1:
         raise ParameterError("comparisons_per_user must be a whole number of at least 1, or one for each user.")
+    if counts.max() > MOST_WHOLE:
+        raise ParameterError(f"comparisons_per_user must be at most {MOST_WHOLE:,}, got a larger number.")
     return np.broadcast_to(counts.astype(np.int64), (n_users,))
 
 
