@@ -90,6 +90,16 @@ def test_reading_makes_no_file(tmp_path):
         plurank.read_feedback(tmp_path / "other.db")
 
 
+@pytest.mark.parametrize("said", ["no JSON", "[1]", "null", "{}", "[" * 10**5, b"\xff"])
+def test_rows_that_others_wrote_are_refused_with_a_sentence(said, store, tmp_path):
+    store.add([GivenAnswer("a", "ann", "tea", "milk")])
+    with sqlite3.connect(tmp_path / "feedback.db") as database:
+        database.execute("UPDATE plurank_feedback SET user = ?, received = 5", [said])
+    database.close()
+    with pytest.raises(DataError, match=r"text or numbers in JSON, got .*Mend or delete that row"):
+        plurank.read_feedback(tmp_path / "feedback.db")
+
+
 def test_read_feedback_gives_comparisons_that_people_made(store, tmp_path):
     with pytest.raises(DataError, match="holds no answers"):
         plurank.read_feedback(tmp_path / "feedback.db")

@@ -122,7 +122,20 @@ class FeedbackStore:
         chosen = FEEDBACK.c.batch.is_(None) if batch is None else FEEDBACK.c.batch == batch
         with self._unless_lost(), self.engine.begin() as connection:
             rows = connection.execute(sql.select(*columns).where(chosen)).all()
-        return [(came, *(json.loads(said) for said in rest)) for came, *rest in rows]
+        return [self._as_row(*row) for row in rows]
+
+    def _as_row(self, came: Any, *said: Any) -> Row:
+        """Read what a row says; others may have written to the database, too."""
+        try:
+            user, winner, loser = (json.loads(text) for text in said)
+        except (TypeError, ValueError, RecursionError):
+            user = winner = loser = None
+        if not all(isinstance(label, (str, int, float)) for label in (user, winner, loser)):
+            raise DataError(
+                f"{self.place}: expected user, winner and loser of every answer as text or numbers in JSON, got "
+                f"{said!a:.120}. Mend or delete that row of plurank_feedback."
+            )
+        return str(came), user, winner, loser
 
     @contextmanager
     def _unless_lost(self) -> Iterator[None]:
