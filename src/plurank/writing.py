@@ -18,11 +18,13 @@ except ImportError:  # where there is none, nobody is kept out
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """Give the whole path of a file to write; refuse one without a folder to be in, and one that is a folder itself."""
+    """Give the whole path of a file to write; refuse one without a folder, and what is there but no file."""
     target = as_path(path).resolve()
     check_parent(target)
     if target.is_dir():
         raise DataError(f"{target} is a folder; expected the name of a file to write.")
+    if target.exists() and not target.is_file():  # a device or a pipe would be renamed away
+        raise DataError(f"{target} is not a file that can be replaced. Give the name of a file.")
     return target
 
 
