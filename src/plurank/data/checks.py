@@ -49,6 +49,12 @@ def check_not_negative(name: str, value: Any) -> None:
         raise ParameterError(f"{name} must be zero or a positive number, got {value!r}.")
 
 
+def check_share(name: str, value: Any) -> None:
+    """Refuse what is not one number between 0 and 1, both left out."""
+    if not is_number(value) or not 0 < value < 1:
+        raise ParameterError(f"{name} must be a number between 0 and 1, got {value!r:.60}.")
+
+
 def check_numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Give an argument as an array of finite numbers."""
     try:

@@ -39,9 +39,12 @@ def _as_places(first: Any, second: Any) -> tuple[NDArray[np.int64], NDArray[np.i
     """Turn rankings of any labels into places of the same items."""
     labels: dict[Any, int] = {}
     both = []
-    for rankings in (first, second):
-        rows = [[labels.setdefault(label, len(labels)) for label in np.asarray(row).tolist()] for row in rankings]
-        both.append(rows)
+    try:
+        for rankings in (first, second):
+            rows = [[labels.setdefault(label, len(labels)) for label in np.asarray(row).tolist()] for row in rankings]
+            both.append(rows)
+    except (TypeError, ValueError):  # no rows, or items that are no items
+        raise ParameterError("rankings must be lists of items, best first, one for each ranking.") from None
     sizes = {len(row) for rows in both for row in rows} | {len(set(row)) for rows in both for row in rows}
     if not all(both) or sizes != {len(labels)}:
         raise ParameterError("rankings must be of the same items, each item once in every ranking.")

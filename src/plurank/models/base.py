@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from plurank.components.bradley_terry import BradleyTerry
-from plurank.data.checks import check_choice, check_whole
+from plurank.data.checks import check_choice, check_numbers, check_whole
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
@@ -274,7 +274,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
     def _one_row(self, user: Any, weights: Any) -> Floats:
         if weights is not None:
-            row = np.asarray(weights, dtype=np.float64)
+            row = check_numbers("weights", weights)
             if row.shape != self.mean_weights_.shape or not (row >= 0).all() or not np.isclose(row.sum(), 1.0):
                 raise ParameterError(f"weights must be {len(self.mean_weights_)} numbers of at least 0 that sum to 1.")
             return row

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plurank.data.checks import check_whole
+from plurank.data.checks import check_share, check_whole
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up, object_array
 from plurank.data.rows import refuse_missing
@@ -54,6 +54,7 @@ class Person:
 
     def weight_intervals(self, level: float = LEVEL) -> pl.DataFrame:
         """The weights, with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
+        check_share("level", level)
         return weight_table(self.weights, *self._draws[0].bounds(level))
 
     def rank(self) -> pl.DataFrame:
@@ -64,12 +65,14 @@ class Person:
     def predict(self, left: Sequence[Any], right: Sequence[Any]) -> Floats:
         """P(left preferred), (n,), for items on the left and on the right."""
         sides = (self._codes(left, "left"), self._codes(right, "right"))
+        if len(sides[0]) != len(sides[1]):
+            raise DataError(f"expected {len(sides[0]):,} items on the right, as on the left, got {len(sides[1]):,}.")
         each = [law.chances(draws.weights, *sides) @ draws.shares for law, draws in self._fits()]
         mean: Floats = np.mean(each, axis=0)
         return mean
 
     def _codes(self, items: Iterable[Any], name: str) -> Codes:
-        return self._model._known_items(as_series(object_array(items), name), name)
+        return self._model._known_items(as_series(items, name), name)
 
     def next_pairs(self, n: int = 1, *, skip: Iterable[tuple[Any, Any]] = ()) -> pl.DataFrame:
         """Give the n pairs whose answers teach most about the weights, best first: left, right, gain, probability.
@@ -90,6 +93,8 @@ class Person:
     def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
         """Give the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
         answered = zip(self._answers.winners.tolist(), self._answers.losers.tolist(), strict=True)
+        if not isinstance(skip, Iterable):
+            raise DataError(f"expected pairs of two items to skip, got {skip!r:.60}.")
         skipped = [_as_pair(pair) for pair in skip]
         if not skipped:
             return list(answered)

@@ -8,6 +8,7 @@ from plurank.data.sampling import some_users
 from plurank.data.sources import as_comparisons, as_source
 from plurank.data.splitting import check_test_size, hold_out, too_few
 from plurank.evaluation.quality import Quality
+from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.files import class_named
 from plurank.progress import Progress, silent
@@ -31,6 +32,7 @@ def held_out_quality(
     The model given stays as it is. Where comparisons come from ratings, a person's items are held out, not single
     pairs. With ``test`` nothing is held out: the fits are to all comparisons, and ``test`` is what is predicted.
     """
+    check_model(model)
     check_test_size(test_size)
     rng = as_generator(random_state)
     sample = some_users(as_source(comparisons), ENOUGH, rng)
@@ -45,3 +47,9 @@ def held_out_quality(
     single = class_named(YARDSTICK)().fit(train, on_progress=on_progress)
     probabilities, weights = fresh.predict_held_out(held_out)
     return Quality.of(len(train), probabilities, single.predict_held_out(held_out)[0], weights)
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is no model of plurank."""
+    if not isinstance(model, RankingModel):
+        raise ParameterError(f"model must be a model of plurank, got {type(model).__name__}.")

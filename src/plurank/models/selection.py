@@ -120,7 +120,8 @@ def _check(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tupl
     numbers = sorted(set(given))
     if not numbers:
         raise ParameterError("candidates must be some numbers of rankings, got none.")
-    ways: list[Mixing] = [mixing] if isinstance(mixing, str) else list(mixing)
+    several = isinstance(mixing, Iterable) and not isinstance(mixing, str)
+    ways: list[Any] = list(mixing) if several else [mixing]
     if not ways:
         raise ParameterError("mixing must be 'probability', 'utility' or both, got none.")
     for way in ways:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from plurank.choices import Mixing
 from plurank.components.bradley_terry import BradleyTerry, mean_wins, slopes
 from plurank.components.ordered import OrderedComponent
+from plurank.data.checks import check_share
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError
 from plurank.inference.intervals import LEVEL, draw_user, place_bounds, weight_bounds
@@ -78,6 +79,7 @@ class ScoredRankings(RankingModel):
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
         """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
         check_is_fitted(self, "rankings_")
+        check_share("level", level)
         if user is None:
             raise DataError("expected a user of the model, got None.")
         row, code = self._one_row(user, None), look_up([user], self.users_, "user")

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.components.ordered import places_of
+from plurank.data.checks import check_whole
 from plurank.evaluation.contrast import disagreement
+from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.report.wording import label, listing, percent
 
@@ -28,6 +30,9 @@ def describe_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, A
 
     Unusual is what stands far from its mean place in the other rankings, weighted by their shares.
     """
+    if not hasattr(model, "rankings_"):
+        raise ParameterError(f"model must be a fitted model of plurank, got {type(model).__name__}.")
+    check_whole("n", n, 1)
     leads = _leads(model)
     described = []
     for k, share in enumerate(model.mean_weights_.tolist()):

@@ -14,7 +14,7 @@ from plurank.data.summary import Summary, summarise
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import PlurankError
 from plurank.models.base import RankingModel
-from plurank.models.quality import held_out_quality
+from plurank.models.quality import check_model, held_out_quality
 from plurank.progress import Progress, silent
 from plurank.report import sections
 from plurank.report.blocks import Figure, Table, figure
@@ -46,6 +46,7 @@ def write_report(
     With the comparisons it was fitted to, their health is shown, and the model and one ranking are fitted again to part
     of them and judged on the rest; or, with ``test``, fitted to all of them and judged on the test comparisons.
     """
+    check_model(model)
     check_is_fitted(model, "rankings_")
     target = check_target(path)
     source = None if comparisons is None else as_source(comparisons)
