@@ -62,9 +62,16 @@ def test_common_ground_and_disputes_are_told():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([[1, 0, 0], [0, 1, 0]], "Everybody follows one ranking at 80% or more"),
+        ([[1, 0, 0], [0, 1, 0]], "Everybody follows one ranking at 80% or more."),
         ([[0.34, 0.33, 0.33]], "Nobody stands out"),
-        ([[0.6, 0.4, 0.0], [0.9, 0.1, 0.0]], "50% of people follow one ranking at 80% or more and nobody follows none"),
+        (
+            [[0.6, 0.4, 0.0], [0.9, 0.1, 0.0]],
+            "50% of people follow one ranking at 80% or more and everybody follows one at half or more.",
+        ),
+        (
+            [[0.6, 0.4, 0.0], [0.4, 0.4, 0.2]],
+            "Nobody follows one ranking at 80% or more and 50% follow one at half or more.",
+        ),
     ],
 )
 def test_mixing_is_told_by_how_much_people_follow_one(weights, words):

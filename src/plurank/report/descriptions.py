@@ -85,14 +85,14 @@ def describe_mixing(model: RankingModel) -> str:
     if n_rankings == 1:
         return "There is one ranking for everybody."
     main = model.user_weights_.max(axis=1)
-    pure, mixed = float((main >= 0.8).mean()), float((main < 0.5).mean())
+    pure, at_half = float((main >= 0.8).mean()), float((main >= 0.5).mean())
     own = (float(main.mean()) - 1.0 / n_rankings) / (1.0 - 1.0 / n_rankings)  # 0: all alike, 1: one ranking each
     words = next(words for most, words in HABITS if own <= most + 1e-9)
     if words == HABITS[0][1] and getattr(model, "mixing", None) == "utility":
         words = ALIKE_BLENDS
     shares = [f"{_so_many(pure)} one ranking at 80% or more"]
-    if n_rankings > 2:
-        shares.append(f"{_so_many(mixed)} none at more than half".replace(" of people", ""))
+    if n_rankings > 2 and pure < 1.0:
+        shares.append(f"{_so_many(at_half)} one at half or more".replace(" of people", ""))
     told = listing(shares)
     return f"{words} {told[0].upper()}{told[1:]}."
 
