@@ -126,12 +126,12 @@ def parse_csv(content: Path | bytes, file: Path, separator: str) -> pl.DataFrame
 
 
 def find_separator(file: Path) -> str:
-    """Give the tab of TSV; tell commas from the semicolons that spreadsheets write for 0,5's sake by the header."""
+    """Give the tab of TSV; of CSV the first of commas, semicolons, tabs and bars that is in the header."""
     if kind_of(file) == "TSV":
         return "\t"
     with open_text(file, errors="replace") as lines:
         header = lines.readline(2**20)
-    return ";" if ";" in header and "," not in header else ","
+    return next((separator for separator in ",;\t|" if separator in header), ",")
 
 
 def _drop_blank_lines(frame: pl.DataFrame) -> pl.DataFrame:
