@@ -9,13 +9,22 @@ import pytest
 from plurank import Comparisons, DataError, ParameterError
 from tests.data.refusals import refusal
 
-USERS = ["user", "user_id", "userId", "worker", "assessor", "voter", "judge", "annotator", "participant", "respondent"]
+USERS = [
+    "user", "user_id", "User ID", "userId", "worker", "assessor", "voter", "judge", "annotator", "participant",
+    "respondent",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize(
     ("winner", "loser"),
-    [("winner", "loser"), ("top_item", "bottom_item"), ("chosen", "rejected"), ("Winner", " LOSER ")],
+    [
+        ("winner", "loser"),
+        ("top_item", "bottom_item"),
+        ("chosen", "rejected"),
+        ("Winner", " LOSER "),
+        ("Top item", "Bottom item"),
+    ],
 )
 def test_winner_and_loser_are_found_under_the_names_of_other_tools(user, winner, loser, frame, triples):
     renamed = frame.rename({"user": user, "winner": winner, "loser": loser})

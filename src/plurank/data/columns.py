@@ -14,7 +14,7 @@ from plurank.data.outcomes import Reading, Survey, read_comparison, read_outcome
 from plurank.data.rows import NO_ROWS, Rows, as_numbers, refuse_missing
 from plurank.exceptions import DataError, ParameterError
 
-# role -> names understood, ours first; compared without regard to case
+# role -> names understood, ours first; compared without regard to case, and a space is as good as _
 ALIASES: dict[str, tuple[str, ...]] = {
     "user": (
         "user", "user_id", "userid", "worker", "assessor", "voter", "judge", "annotator", "participant",
@@ -84,8 +84,8 @@ def find_optional(found: Columns, role: str, given: Given) -> pl.Series | None:
 
 
 def _plain(name: str) -> str:
-    """Give a name as it is compared; polars marks the second of two equal names in a CSV header."""
-    return re.sub(r"_duplicated_\d+$", "", name.strip().lower())
+    """Give a name as it is compared, without the mark that polars gives to the second of two equal names of a CSV."""
+    return re.sub(r"_duplicated_\d+$", "", name.strip().lower().replace(" ", "_"))
 
 
 def _names(names: Iterable[Any]) -> str:
