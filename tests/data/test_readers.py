@@ -304,6 +304,11 @@ def test_an_unknown_kind_of_file_is_refused(name, write):
     )
 
 
+def test_a_model_is_not_taken_for_data(write):
+    told = "votes.plurank is a model; expected a file of data. `plurank show` looks into models."
+    assert refusal(write("votes.plurank", "PK")) == told
+
+
 def test_rankings_of_preflib_are_pointed_to_their_own_door(write):
     assert refusal(write("votes.soc", "1: 1,2\n")) == (
         "votes.soc holds rankings, not comparisons: turn them into comparisons with Comparisons.from_rankings "

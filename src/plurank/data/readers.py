@@ -18,7 +18,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.rows import number_rows
 from plurank.exceptions import DataError
 from plurank.paths import as_path
-from plurank.wording import reason_of
+from plurank.wording import count, reason_of
 
 File = str | PathLike[str]
 Kind = Literal["CSV", "TSV", "Parquet", "JSON lines"]
@@ -94,6 +94,8 @@ def kind_of(file: Path) -> Kind:
             f"{file.name} holds rankings, not comparisons: turn them into comparisons with Comparisons.from_rankings "
             "or `plurank convert`."
         )
+    if ending == ".plurank":
+        raise DataError(f"{file.name} is a model; expected a file of data. `plurank show` looks into models.")
     if ending not in KINDS:
         endings = ", ".join(KINDS)
         raise DataError(
@@ -154,7 +156,7 @@ def _refuse_longer_rows(file: Path, rows: Iterator[list[str]]) -> None:
     for number, row in enumerate(rows, start=1):
         if len(row) > width:
             raise DataError(
-                f"{file.name}: row {number}: expected {width} values as in the header, got {len(row)}. "
+                f"{file.name}: row {number}: expected {count(width, 'value')} as in the header, got {len(row)}. "
                 'Put values that hold the separator in "quotes".'
             )
 
