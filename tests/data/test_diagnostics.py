@@ -42,6 +42,19 @@ def test_items_nobody_compared_are_named():
     assert report.item_groups == [["x", "y"]]
 
 
+def test_items_that_differ_only_in_spaces_are_named():
+    c = Comparisons.from_arrays([1, 1, 1, 1], ["tea", "cola ", "tea ", "milk"], ["cola", "tea", "milk", "tea"])
+    report = c.diagnose()
+    assert report.alike_items == ["cola", "cola ", "tea", "tea "]
+    assert report.problems[0] == (
+        "4 items ('cola', 'cola ', 'tea', 'tea ') differ only in spaces around them: are they the same?"
+    )
+
+
+def test_items_of_several_kinds_are_not_taken_for_alike():
+    assert Comparisons.from_arrays([1, 1], [7, "7"], ["7", 7]).diagnose().alike_items == []
+
+
 def test_disconnected_groups_are_found_largest_first():
     winners, losers = list("ab" + "xyz" + "q"), list("ba" + "yzx" + "r")
     report = Comparisons.from_arrays([1] * 6, winners, losers).diagnose()

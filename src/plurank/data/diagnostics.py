@@ -1,5 +1,6 @@
 """What the data look like at the door, and what will make trouble later."""
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -29,6 +30,7 @@ class DataReport:
     winless_items: list[Any]
     item_groups: list[list[Any]]
     n_duplicates: int
+    alike_items: list[Any]
 
     @property
     def is_connected(self) -> bool:
@@ -43,6 +45,11 @@ class DataReport:
             found.append(
                 f"{self.n_users_with_fewer_than_two:,} of {count(self.n_users, 'user')} made fewer than two "
                 "comparisons: that does not help to tell rankings apart."
+            )
+        if self.alike_items:
+            shown = _some(self.alike_items)
+            found.append(
+                f"{len(self.alike_items):,} items ({shown}) differ only in spaces around them: are they the same?"
             )
         if self.uncompared_items:
             found.append(f"{_list(self.uncompared_items)} never compared: any place in a ranking is a guess.")
@@ -95,7 +102,14 @@ def diagnose(comparisons: Comparisons) -> DataReport:
         winless_items=labels[~won & lost].tolist(),
         item_groups=_item_groups(c, won | lost),
         n_duplicates=int(kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items)),
+        alike_items=_alike_items([item for item in labels.tolist() if isinstance(item, str)]),
     )
+
+
+def _alike_items(texts: list[str]) -> list[str]:
+    """Give the items that another one equals but for spaces around them, beside each other."""
+    times = Counter(text.strip() for text in texts)
+    return sorted((text for text in texts if times[text.strip()] > 1), key=str.strip)
 
 
 def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) -> list[list[Any]]:
@@ -111,5 +125,8 @@ def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) 
 
 
 def _list(items: list[Any]) -> str:
-    shown = ", ".join(repr(item) for item in items[:5]) + (", ..." if len(items) > 5 else "")
-    return f"item {shown} was" if len(items) == 1 else f"{len(items):,} items ({shown}) were"
+    return f"item {_some(items)} was" if len(items) == 1 else f"{len(items):,} items ({_some(items)}) were"
+
+
+def _some(items: list[Any]) -> str:
+    return ", ".join(repr(item) for item in items[:5]) + (", ..." if len(items) > 5 else "")
