@@ -60,6 +60,11 @@ def test_select_prints_a_table_with_the_choice_marked_and_the_answer(run_quickly
     assert selection.answer in " ".join(text.split())
 
 
+def test_select_spells_mixings_out_in_a_usual_terminal(run_quickly, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "…" not in run_quickly().stdout
+
+
 def test_select_says_which_command_comes_next(run_quickly, few_votes, selection, run, tmp_path):
     following = json.loads(run_quickly("--ties", "drop", "--seed", 3, "--column", "user=user", "--json").stdout)["next"]
     assert following in run_quickly("--ties", "drop", "--seed", 3, "--column", "user=user").stdout

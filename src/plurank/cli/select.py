@@ -129,7 +129,7 @@ def _print(selection: "Selection", following: str) -> None:
 
 def _table(candidates: list[dict[str, Any]]) -> "Table":
     table = plain_table("", "Rankings")
-    table.add_column("Mixing")
+    table.add_column("Mixing", min_width=max(map(len, MIXINGS)))  # in a narrow terminal figures take two lines instead
     for name in ("Known users", "New users", "All users", "Behind the best"):
         table.add_column(name, justify="right")
     for row in candidates:
