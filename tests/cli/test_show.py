@@ -5,6 +5,7 @@ import json
 import pytest
 
 import plurank
+from plurank.cli.tables import favourites_table
 from plurank.report.descriptions import describe_mixing
 
 
@@ -153,7 +154,13 @@ def test_show_gives_one_users_intervals_where_the_model_has_them(run, mixed_file
     text = run("show", mixed_file, "--user", 7).stdout
     lower, upper = found["weight_intervals"][0]
     assert f"{lower:.0%} to {upper:.0%}" in text
-    assert f"{found['items'][0]['lower']} and {found['items'][0]['upper']}" in text
+    assert "Shares and places are between these bounds with 90% probability." in text
+
+
+@pytest.mark.parametrize(("lower", "upper", "places"), [(1, 3, "1-3"), (2, 2, "2")])
+def test_a_place_that_is_certain_stands_alone(lower, upper, places):
+    table = favourites_table([{"rank": 2, "item": "tea", "score": 0.5, "lower": lower, "upper": upper}])
+    assert list(table.columns[-1].cells) == [places]
 
 
 def test_show_refuses_a_user_the_model_does_not_know(refuse, model_file):

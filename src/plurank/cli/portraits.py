@@ -144,6 +144,9 @@ def print_user(console: Console, described: dict[str, Any]) -> None:
     console.print(weight_bars(described["weights"], remarks or None))
     console.print(f"\nand likes best, of {count(described['n_items'], 'item')}:")
     console.print(favourites_table(described["items"]))
+    if "interval_level" in described:
+        sure = percent(described["interval_level"])
+        console.print(f"Shares and places are between these bounds with {sure} probability.", style="dim")
 
 
 def _common_facts(described: dict[str, Any]) -> Facts:
@@ -209,7 +212,10 @@ def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]
 
 
 def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
-    return {"weight_intervals": [list(row) for row in model.weight_intervals(user).select("lower", "upper").rows()]}
+    from plurank.models.standings import LEVEL
+
+    intervals = [list(row) for row in model.weight_intervals(user).select("lower", "upper").rows()]
+    return {"weight_intervals": intervals, "interval_level": LEVEL}
 
 
 def _mixed_facts(described: dict[str, Any]) -> Facts:

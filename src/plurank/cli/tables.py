@@ -108,9 +108,9 @@ def favourites_table(items: list[dict[str, Any]]) -> Table:
     table.add_column("Preferred to another item", justify="right")
     has_places = all("lower" in item for item in items)
     if has_places:
-        table.add_column("Place between", justify="right")
+        table.add_column("Places", justify="right")
     for item in items:
-        places = [f"{item['lower']} and {item['upper']}"] if has_places else []
+        places = [interval(item["lower"], item["upper"]) or str(item["lower"])] if has_places else []
         table.add_row(str(item["rank"]), label(item["item"]), percent(item["score"]), *places)
     return table
 
