@@ -7,6 +7,7 @@ import pytest
 
 import plurank
 from plurank.web.holder import Holder
+from plurank.web.served import Served
 
 
 @pytest.fixture
@@ -23,6 +24,13 @@ def test_a_new_model_is_served_without_a_restart(model_file, other, open_client,
     while client.get("/health").json()["model"]["n_rankings"] == 2:
         pass  # the thread that looks needs a moment
     assert client.post("/rank", json={}).json() != before, "what was remembered was of the old model"
+
+
+def test_the_first_question_was_made_before_anybody_asks(model_file, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Served, "next_pair", lambda _, *given: asked.append(given))
+    Holder(model_file)
+    assert asked == [([], [])], "or the first visitor would wait while kernels compile"
 
 
 def test_a_damaged_model_is_not_served_and_the_next_good_one_is(model_file, other, caplog):

@@ -9,7 +9,7 @@ import typer
 
 from plurank.cli import options
 from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import label, out, warn
+from plurank.cli.output import label, out, progress, warn
 from plurank.exceptions import DataError, ParameterError
 
 Feedback = Annotated[
@@ -72,7 +72,8 @@ def serve(
     if not is_local and token is None:
         warn(f"anybody who reaches {host} can use this service. Let clients show a token, with --token-file.")
     port = server.free_port(host, port)
-    server.check(model, settings)
+    with progress("preparing the service"):
+        server.check(model, settings)
     shown = f"[{host}]" if ":" in host else host
     try:
         out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)

@@ -31,6 +31,7 @@ class Served:
         self.boards = Remembered(REMEMBERED)
         with BUSY:  # whatever compiles or loads, does so now
             self.predict([(None, self.items.labels[0], self.items.labels[1])])
+            self.next_pair([], [])
 
     def describe(self) -> dict[str, Any]:
         """Say what the model is."""
