@@ -26,3 +26,13 @@ def test_the_report_opens_from_a_file_without_a_network_errors_or_requests(brows
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     context.close()
     assert (faults, requests) == ([], [report])
+
+
+def test_no_label_of_a_figure_is_cut_off_where_nobody_can_scroll_to(browser, report):
+    page = browser.new_page(**PHONE)
+    page.goto(report)
+    left = "(box) => Math.min(...[...box.querySelectorAll('text')].map((text) => text.getBoundingClientRect().left))"
+    boxes = page.locator("figure > .scroll")
+    assert all(box.evaluate(left) >= box.bounding_box()["x"] for box in boxes.all())
+    assert boxes.count() > 1
+    page.close()
