@@ -50,7 +50,7 @@ class ScoredRankings(RankingModel):
         """Rank all items for one user, best first: columns item, score, rank, lower, upper.
 
         The score is the probability to be preferred to another item drawn at random; lower and upper bound the rank
-        with 90 % probability. Without a user the population's mean weights count; for a new user give ``weights``, a
+        with 90% probability. Without a user the population's mean weights count; for a new user give ``weights``, a
         row of what ``transform`` returned.
         """
         frame = super().rank(user, weights=weights)

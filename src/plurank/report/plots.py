@@ -28,7 +28,7 @@ class Plots:
         return draw_rankings(self._model, top)
 
     def places(self, ranking: int = 1, top: int | None = 20) -> "alt.LayerChart":
-        """Draw the best items of one ranking, with 90 % intervals of their places where the model has them."""
+        """Draw the best items of one ranking, with 90% intervals of their places where the model has them."""
         from plurank.report.figures.rankings import draw_places
 
         return draw_places(self._model, ranking, top)
@@ -40,7 +40,7 @@ class Plots:
         return draw_contested(self._model, top)
 
     def weights(self, user: Any = None) -> "alt.LayerChart":
-        """Draw how much a user follows each ranking, with 90 % intervals where the model has them.
+        """Draw how much a user follows each ranking, with 90% intervals where the model has them.
 
         Without a user the population's mean.
         """

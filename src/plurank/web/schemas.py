@@ -113,7 +113,7 @@ class HealthAnswer(BaseModel):
 
 
 class Place(BaseModel):
-    """An item's place, with bounds that hold with 90 % probability, null where the model has none."""
+    """An item's place, with bounds that hold with 90% probability, null where the model has none."""
 
     item: Id
     score: float
@@ -151,7 +151,7 @@ class RankAnswer(BaseModel):
 
 
 class Weight(BaseModel):
-    """How much somebody follows a ranking, with bounds that hold with 90 % probability."""
+    """How much somebody follows a ranking, with bounds that hold with 90% probability."""
 
     ranking: int
     weight: float

@@ -43,7 +43,7 @@ def draw_weights(model: RankingModel, user: Any = None) -> Any:
     chart = alt.layer(*layers).properties(width=WIDTH, height=30 * len(names))
     if user is None:
         return finish(chart, "How much people follow each ranking, on average", people(len(model.users_)))
-    about = "The thin line holds the share with 90 % probability." if known else ""
+    about = "The thin line holds the share with 90% probability." if known else ""
     return finish(chart, f"How much {label(user, 40)} follows each ranking", about)
 
 

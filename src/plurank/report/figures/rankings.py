@@ -200,7 +200,7 @@ def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
     reach = alt.Chart(data(rows)).mark_rule(strokeWidth=4, opacity=0.45, strokeCap="round")
     reach = reach.encode(x=alt.X("lower:Q", title="place"), x2="upper:Q", y=by_name("item", names))
     chart = alt.layer(reach, _points(rows, names, x)).properties(width=WIDTH, height=ROW * n_shown)
-    return finish(chart, f"{whose}: {of_all}", "The dot is the place; the bar holds it with 90 % probability.")
+    return finish(chart, f"{whose}: {of_all}", "The dot is the place; the bar holds it with 90% probability.")
 
 
 def _place_axis(last: int) -> alt.X:
