@@ -103,7 +103,7 @@ def _print_report(report: "DataReport") -> None:
         console.print(f"! {problem}", style="yellow")
     if not report.problems:
         console.print("No problems found.", style="green")
-        console.print("Next: plurank select FILE, or right away: plurank fit FILE -k 3 -o model.plurank")
+    console.print("Next: plurank select FILE, or right away: plurank fit FILE -k 3 -o model.plurank")
 
 
 def _show_store(folder: Path, *, as_json: bool) -> None:
