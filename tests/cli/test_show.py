@@ -105,6 +105,14 @@ def test_show_prints_the_places_an_item_may_have(run, tmp_path):
     assert "differ most" not in text
 
 
+def test_show_says_so_when_all_rankings_have_the_same_order(run, write, tmp_path):
+    votes = write("votes.csv", "user,winner,loser", *(f"{user},{pair}" for user in "uv" for pair in ("x,y", "y,z")))
+    model = plurank.MixedRanking(2, random_state=0).fit(plurank.read_comparisons(votes))
+    assert len({tuple(order) for order in model.rankings_.tolist()}) == 1
+    model.save(tmp_path / "m.plurank")
+    assert "All rankings have the same order: one may be enough." in run("show", tmp_path / "m.plurank").stdout
+
+
 def test_show_says_in_words_how_much_people_mix_as_the_report_does(run, mixed_model, tmp_path):
     words = describe_mixing(mixed_model)
     mixed_model.save(tmp_path / "m.plurank")

@@ -112,6 +112,8 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
     if described["most_divided"]:
         console.print("\nWhere they differ most, the places of:", style="bold")
         console.print(divided_tables(console, described["most_divided"]))
+    elif len(rankings) > 1:
+        console.print("\nAll rankings have the same order: one may be enough.", style="yellow")
     if len(rankings) > 1:
         console.print("How much people follow each, on average:", style="bold")
         console.print(weight_bars([ranking["mean_weight"] for ranking in rankings]))
