@@ -258,6 +258,13 @@ def test_fit_refuses_a_folder_that_is_not_there_before_it_reads(refuse, tmp_path
     assert "there is no folder" in message
 
 
+def test_fit_does_not_write_a_model_where_a_table_is_meant(refuse, votes, tmp_path):
+    (tmp_path / "later.csv").write_text("precious")
+    told = "later.csv: a model is no table. Expected a name such as later.plurank."
+    assert told in refuse("fit", votes, "-k", 2, "-o", tmp_path / "later.csv")
+    assert (tmp_path / "later.csv").read_text() == "precious"
+
+
 def test_fit_does_not_write_over_its_input_or_a_folder(refuse, votes, tmp_path):
     assert "also the input" in refuse("fit", votes, "-k", 2, "-o", votes)
     assert "not a file" in refuse("fit", votes, "-k", 2, "-o", tmp_path)

@@ -27,6 +27,11 @@ def test_report_is_refused_where_it_cannot_be_written(refuse, mixed_file, tmp_pa
     assert refuse("report", mixed_file, "-o", tmp_path / target).endswith(".")
 
 
+def test_report_writes_nothing_but_pages(refuse, mixed_file, tmp_path):
+    told = "report.pdf: expected a name ending in .html or .htm."
+    assert told in refuse("report", mixed_file, "-o", tmp_path / "report.pdf")
+
+
 def test_report_does_not_destroy_its_inputs(refuse, mixed_file, few_votes):
     before = mixed_file.read_bytes()
     assert "also the input" in refuse("report", mixed_file, few_votes, "-o", few_votes)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 TABLES = (".csv", ".parquet", ".pq")
+PAGES = (".html", ".htm")
 written: list[Path] = []  # by this command, so that Ctrl-C can tell
 
 
@@ -39,6 +40,22 @@ def check_table(path: Path, *inputs: Path) -> Path:
     if path.suffix.lower() not in TABLES:
         raise ParameterError(f"{path.name}: expected a name ending in {', '.join(TABLES)}.")
     return check_output(path, *inputs)
+
+
+def check_model(path: Path, *inputs: Path) -> Path:
+    """Check a place for a model: not that of a table, which may be somebody's data."""
+    target = check_output(path, *inputs)
+    if path.suffix.lower() in TABLES:
+        raise ParameterError(f"{path.name}: a model is no table. Expected a name such as {path.stem}.plurank.")
+    return target
+
+
+def check_page(path: Path, *inputs: Path) -> Path:
+    """Check a place for a page, which browsers tell by its ending."""
+    target = check_output(path, *inputs)
+    if path.suffix.lower() not in PAGES:
+        raise ParameterError(f"{path.name}: expected a name ending in {' or '.join(PAGES)}.")
+    return target
 
 
 def write_table(frame: "pl.DataFrame", target: Path) -> None:

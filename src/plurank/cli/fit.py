@@ -10,7 +10,7 @@ import plurank
 from plurank.choices import MIXINGS, ComponentName, Detection, Directions, Mixing
 from plurank.cli import options
 from plurank.cli.errors import say_how_to_go_on
-from plurank.cli.files import check_output, written
+from plurank.cli.files import check_model, written
 from plurank.cli.inputs import read
 from plurank.cli.output import emit_json, label, note, out, progress, warn
 from plurank.cli.portraits import describe_model, print_model
@@ -135,7 +135,7 @@ def fit(
     settings = {name: value for name, value in given.items() if value is not None}
     n_rankings = _parse_rankings(rankings, method)
     _refuse_foreign(method, settings)
-    target = check_output(output, data)
+    target = check_model(output, data)
     _check_checkpoint(method, checkpoint, resume)
     source, found = read(data, column, ties)
     _note_unused(method, settings)

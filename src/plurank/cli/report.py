@@ -8,7 +8,7 @@ import typer
 import plurank
 from plurank.cli import options
 from plurank.cli.errors import about
-from plurank.cli.files import check_output, written
+from plurank.cli.files import check_page, written
 from plurank.cli.inputs import open_source
 from plurank.cli.output import emit_json, label, out, progress
 
@@ -45,7 +45,7 @@ def report(
     COMPARISONS has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
     """
-    target = check_output(output, model, *([] if data is None else [data]))
+    target = check_page(output, model, *([] if data is None else [data]))
     fitted = plurank.load(model)
     source = None if data is None else open_source(data, column, ties)
     with progress("writing the report", announce=data is not None) as on_progress, about(data or model):
