@@ -214,7 +214,7 @@ def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]
 
 
 def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
-    from plurank.models.standings import LEVEL
+    from plurank.inference.intervals import LEVEL
 
     intervals = [list(row) for row in model.weight_intervals(user).select("lower", "upper").rows()]
     return {"weight_intervals": intervals, "interval_level": LEVEL}
