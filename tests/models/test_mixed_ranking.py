@@ -262,7 +262,7 @@ def test_a_user_with_one_comparison_stays_near_the_mean(kind, truth, models):
 
 
 def test_ids_may_hold_anything(kind, tmp_path):
-    names = ['a,"b"', "it's; x", "😀\n", "", " ", "né"]
+    names = ['a,"b"', "it's; x", "😀\n", "\t", " ", "né"]
     items = np.array(names, dtype=object)
     users = np.array(names * 5, dtype=object) + np.repeat(list("vwxyz"), 6).astype(object)
     c = draw_comparisons(np.random.default_rng(0), n_users=30, n_items=6)
