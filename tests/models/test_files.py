@@ -323,12 +323,9 @@ def test_a_path_may_begin_with_the_home_folder(model, path, monkeypatch):
     assert_same_model(plurank.load("~/model.plurank"), model)
 
 
-def test_a_folder_that_is_not_there_is_refused_with_a_sentence(model, tmp_path):
+def test_saving_nowhere_or_over_a_folder_is_refused_with_a_sentence(model, tmp_path):
     with pytest.raises(DataError, match="there is no folder"):
         model.save(tmp_path / "nowhere" / "model.plurank")
-
-
-def test_saving_over_a_folder_is_refused_with_a_sentence(model, tmp_path):
     (tmp_path / "model.plurank").mkdir()
     with pytest.raises(DataError, match="folder"):
         model.save(tmp_path / "model.plurank")
