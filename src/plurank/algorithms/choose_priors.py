@@ -36,8 +36,13 @@ JUDGED_PASSES = 20  # with those chosen, to say how well they predict
 LEAST_GAIN = 1e-4  # of the log-likelihood per comparison, or a prior stays where it is
 STEP = 10**0.5  # between neighbouring values
 # Wider scores and less various people predict nearly alike (the variance of a utility is about spread^2 /
-# concentration), so one move goes along this ridge.
-MOVES = ({"concentration": 1.0}, {"concentration": 2.0, "spread": 1.0}, {"spread": 1.0})
+# concentration), so one move goes along this ridge; where steps of that length miss its top, the last one finds it.
+MOVES = (
+    {"concentration": 1.0},
+    {"concentration": 2.0, "spread": 1.0},
+    {"spread": 1.0},
+    {"concentration": 1.0, "spread": 1.0},
+)
 MAX_ROUNDS = 3
 MOST_WORTH = 8.0  # comparisons that an item rated counts as
 RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 1100.0)}

@@ -26,7 +26,7 @@ Component = TypeVar("Component", bound=BradleyTerry | OrderedComponent)
 Ordered = TypeVar("Ordered", bound=OrderedComponent)
 LONGEST_STEP = 5.0  # in a score, which is a log odds
 ENOUGH = 1e-4  # of the gain the slope promises
-SHRINK = 0.3
+SHRINK, GROW = 0.3, 2.0  # a step after one that failed, and after one that did not
 SHORTEST = 1e-6
 FIRST_ROUNDS, ROUNDS = 20, 1  # Newton steps a user takes in the first pass and in every other
 PATIENCE = 2  # passes in a row that hardly gain
@@ -104,6 +104,8 @@ def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enoug
     step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
     there = evaluate(climb.scores + step, ROUNDS)
     gained = there.log_posterior >= value + ENOUGH * float((step * here.slope).sum())  # what is no number did not
+    is_still = promises_little(step, here, enough) and not there.log_posterior - value >= enough
+    climb.still = climb.still + 1 if is_still else 0
     if not gained and length > SHORTEST:
         # too far: what has been learnt elsewhere may mislead here, so forget it first, then go less far
         if climb.memory.is_empty or length == 1.0:
@@ -117,9 +119,7 @@ def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enoug
         climb.still = PATIENCE  # not even the shortest step helps
         return False
     climb.memory.remember(step, here.slope, there.slope)
-    is_still = there.log_posterior - value < enough and promises_little(step, here, enough)
-    climb.still = climb.still + 1 if is_still else 0
-    climb.scores, climb.here, climb.length = climb.scores + step, there, 1.0
+    climb.scores, climb.here, climb.length = climb.scores + step, there, min(1.0, GROW * length)
     climb.history.append(there.log_posterior)
     return True
 
