@@ -92,8 +92,8 @@ def choose_priors(
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return Chosen(priors)
-    priors, splits = _choose_worth(splits, priors, mixing, rated)
-    best, n_tried, n_idle = _predict(priors, splits, mixing), 1, 0
+    priors, splits, best = _choose_worth(splits, priors, mixing, rated)
+    n_tried, n_idle = 1, 0
     gains: dict[tuple[float, ...], float] = {}  # of neighbours that were tried
     for move in moves * MAX_ROUNDS:
         start = priors
@@ -156,8 +156,11 @@ def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> tuple[B
     return refine_scores(crowd, point, priors.counts, priors.scores, max_iter=n_passes, tol=TOL).component, crowd
 
 
-def _choose_worth(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> tuple[Priors, list[Split]]:
-    """Double what an item rated is worth while that predicts better; give the splits so weighed, and warm.
+def _choose_worth(
+    splits: list[Split], priors: Priors, mixing: Mixing, rated: bool
+) -> tuple[Priors, list[Split], Floats]:
+    """Double what an item rated is worth while that predicts better; give the splits so weighed, and warm, and the
+    log-likelihoods of what they hold out.
 
     A worth that leaves all rankings alike is too small, so that larger ones are tried whatever they gain.
     """
@@ -173,7 +176,7 @@ def _choose_worth(splits: list[Split], priors: Priors, mixing: Mixing, rated: bo
             priors, begun, best, alike = dearer, tried, logs, still_alike
         elif not alike:
             break
-    return priors, begun
+    return priors, begun, best
 
 
 def _warm(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> tuple[list[Split], bool]:
