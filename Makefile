@@ -56,7 +56,7 @@ mutants: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.mutants
 
 release: .venv/dev
-	rm -rf build dist
+	rm -rf build dist .venv/wheel
 	$(BIN)/python -m build >/dev/null
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python .ci/check_release.py dist
@@ -97,13 +97,16 @@ clean:
 	$(BIN)/python -m pip install --quiet .
 	touch $@
 
-.venv/dev: .venv/created pyproject.toml
-	$(BIN)/python -m pip install --quiet --upgrade '.[dev]'
+.venv/wheel: .venv/created $(SOURCES)
+	rm -rf build dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	touch $@
 
-.venv/tested-wheel: .venv/dev $(SOURCES)
-	rm -rf build dist
-	$(BIN)/python -m build --wheel >/dev/null
+.venv/dev: .venv/created pyproject.toml | .venv/wheel
+	$(BIN)/python -m pip install --quiet --upgrade "$$(ls dist/plurank-*.whl)[dev]"
+	touch $@
+
+.venv/tested-wheel: .venv/dev .venv/wheel
 	rm -rf .venv/lib/python*/site-packages/plurank  # with what was compiled for it
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/plurank-*.whl
 	touch $@ .venv/installed
