@@ -24,7 +24,7 @@ demo: .venv/installed
 # Kernels are compiled beside the checks; otherwise each of the tests' two processes would compile them.
 test: .venv/tested-wheel browser
 	$(MAKE) --no-print-directory -j 2 check .venv/compiled
-	$(BIN)/python -m pytest -n 2 -rs
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs
 
 # Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
 browser:

@@ -11,7 +11,7 @@ from plurank.cli import select
 
 @pytest.fixture(scope="module")
 def selection(few):
-    return plurank.select_rankings(few.comparisons, [1, 2, 3], random_state=0)
+    return plurank.select_rankings(few.comparisons, [1, 2], random_state=0)
 
 
 @pytest.fixture

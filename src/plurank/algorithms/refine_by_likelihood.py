@@ -103,9 +103,10 @@ def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enoug
     ascent = climb.memory.direction(here.slope, here.curvature)
     step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
     there = evaluate(climb.scores + step, ROUNDS)
-    gained = there.log_posterior >= value + ENOUGH * float((step * here.slope).sum())  # what is no number did not
-    is_still = promises_little(step, here, enough) and not there.log_posterior - value >= enough
-    climb.still = climb.still + 1 if is_still else 0
+    promised = float((step * here.slope).sum())
+    gained = there.log_posterior >= value + ENOUGH * promised  # what is no number did not
+    gain = there.log_posterior - value if gained else 0.5 * promised
+    climb.still = climb.still + 1 if gain < enough and promises_little(step, here, enough) else 0
     if not gained and length > SHORTEST:
         # too far: what has been learnt elsewhere may mislead here, so forget it first, then go less far
         if climb.memory.is_empty or length == 1.0:
