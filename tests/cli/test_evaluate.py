@@ -29,6 +29,13 @@ def test_evaluate_prints_scores_beside_guessing(run, votes, model_file, easy, ea
     assert "800 of 800 (100%)" in text
 
 
+def test_evaluate_says_when_guessing_is_better(run, votes, model_file, easy, tmp_path):
+    assert "Worse than guessing" not in run("evaluate", model_file, votes).stdout
+    frame = easy.comparisons.to_frame()
+    frame.rename({"winner": "loser", "loser": "winner"}).write_csv(tmp_path / "swapped.csv")
+    assert "Worse than guessing" in run("evaluate", model_file, tmp_path / "swapped.csv").stdout
+
+
 def test_evaluate_counts_users_the_model_does_not_know(run, write, model_file):
     test = write("test.csv", "user,winner,loser", "7,1,2", "7,3,2", "stranger,1,2", "other,2,1")
     found = json.loads(run("evaluate", model_file, test, "--json").stdout)

@@ -83,6 +83,10 @@ def test_a_frame_without_users_is_refused():
     )
 
 
+def test_a_frame_whose_names_are_all_strange_may_have_none():
+    assert refusal({"a": ["b"], "x": ["y"], "y": ["x"]}).endswith("put a line of column names above it.")
+
+
 @pytest.mark.parametrize("names", [["winner"], ["left", "right"], ["left", "winner"], ["thing", "other"]])
 def test_a_frame_without_enough_columns_is_refused(names):
     shown = ", ".join(repr(name) for name in ["user", *names])

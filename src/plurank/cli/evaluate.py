@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from plurank.models.base import RankingModel
 
 GUESS = [0.5]  # the probability that a coin gives to whatever happened
+WORSE_THAN_GUESSING = (
+    "Worse than guessing: these comparisons are not like those the model was fitted to. Are winner and loser swapped, "
+    "or is it a model of other people?"
+)
 
 
 def evaluate(
@@ -75,5 +79,7 @@ def _print(found: dict[str, Any]) -> None:
     console = out()
     console.print(table)
     console.print(facts([("comparisons", f"{found['n_comparisons']:,}"), ("known users", share)]))
+    if found["log_likelihood"] < found["guessing"]["log_likelihood"]:
+        console.print(WORSE_THAN_GUESSING)
     if found["n_known_users"] < found["n_users"]:
         console.print("The other users were predicted with the population's mean weights.", style="dim")

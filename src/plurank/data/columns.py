@@ -61,9 +61,11 @@ def find_column(found: Columns, role: str, given: Given) -> pl.Series:
     """Find the column for a role: the one given, else ours, else the only alias."""
     column = find_optional(found, role, given)
     if column is None:
+        nameless = " If the first line is data already, put a line of column names above it."
         raise DataError(
             f"no column for the {role}: expected one of {', '.join(ALIASES[role])}; "
             f"the columns are {_names(found)}. Name it with columns={{'{role}': ...}}."
+            + ("" if given or has_role(found, *ALIASES) else nameless)
         )
     return column
 
