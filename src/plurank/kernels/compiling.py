@@ -26,3 +26,14 @@ def _nothing() -> None:
 
 
 kernel = partial(numba.njit, cache=can_keep())
+
+
+@kernel()
+def put(values, target):
+    """``target[:] = values`` for vectors of one length.
+
+    What numba makes of that line takes seconds to compile, wherever it stands: it puts a sentence together for lengths
+    that differ.
+    """
+    for k in range(target.size):
+        target[k] = values[k]

@@ -8,7 +8,7 @@ drawn again at a comparison; a bounded number of them keeps the work linear in t
 import numpy as np
 from numba import prange
 
-from plurank.kernels.compiling import kernel
+from plurank.kernels.compiling import kernel, put
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -58,8 +58,8 @@ def _copy_heavy(weights, tokens, n_read, counts, state):
         while chosen < n - 1 and (shift + r) / n >= reached:
             chosen += 1
             reached += weights[chosen]
-        tokens[r, :n_read] = old_tokens[chosen]
-        counts[r] = old_counts[chosen]
+        put(old_tokens[chosen], tokens[r, :n_read])
+        put(old_counts[chosen], counts[r])
     weights[:] = 1.0 / n
 
 

@@ -13,7 +13,7 @@ too far and weights too little.
 import numpy as np
 from numba import prange
 
-from plurank.kernels.compiling import kernel
+from plurank.kernels.compiling import kernel, put
 from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_weights, newton_direction, shift_of_mean
 
 NEGLIGIBLE = 1e-12  # relative gain of the posterior at which a user's weights are done
@@ -102,7 +102,7 @@ def _bend_of(p, n, factor, theta, prior, scaled, bend):
 def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, scaled, bend, vectors):
     """Improve one user's theta in place, given p (K, n), P_k of each comparison; gives the log posterior."""
     slope, step, ones, trial = vectors[0], vectors[1], vectors[2], vectors[3]
-    trial[:] = theta
+    put(theta, trial)
     best = -np.inf
     length = 1.0
     for turn in range(n_rounds + 1):
@@ -112,7 +112,7 @@ def _weigh_probabilities(p, n, counts, prior, theta, n_rounds, q, factor, scaled
             value += prior[k] * np.log(trial[k])
         if value >= best:
             done = value - best < NEGLIGIBLE * abs(value)
-            theta[:] = trial
+            put(trial, theta)
             best = value
             if done or turn == n_rounds:
                 break
@@ -214,7 +214,10 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
     """
     n_items, n_rankings = scores.shape
     strengths = np.exp(scores)
-    too_far = np.abs(scores).max() > FARTHEST
+    too_far = False
+    for i in range(n_items):
+        for k in range(n_rankings):
+            too_far |= abs(scores[i, k]) > FARTHEST
     n_blocks = edges.size - 1
     slopes = np.zeros((n_blocks, n_items, n_rankings))
     bends = np.zeros((n_blocks, n_items, n_rankings))
@@ -251,7 +254,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                     for k in range(n_rankings):
                         p[k, e] = 1.0 / (1.0 + np.exp(scores[j, k] - scores[i, k]))
             if weights.size:
-                counts[:n] = weights[first : first + n]
+                put(weights[first : first + n], counts[:n])
             values[b] += _weigh_and_integrate(
                 p, n, counts, own, theta, n_rounds, q, factor, scaled, bend, covariance, vectors
             )
@@ -267,7 +270,7 @@ def probability_pass(edges, offsets, winners, losers, weights, scores, start, pr
                     bend_of_score[i, k] += p[k, e]
                     bend_of_score[j, k] += p[k, e]
                 if informed:
-                    vectors[0] = pulls[:, e]
+                    put(pulls[:, e], vectors[0])
                     add_product(vectors[0], counts[e], products[b, i], products[b, j])
     sums = sum_blocks(slopes), sum_blocks(bends)
     return weighed, sum_blocks(values[:, None])[0], *sums, means, evidence, sum_blocks(products)
@@ -307,7 +310,7 @@ def places_pass(edges, offsets, winners, losers, weights, places, laws, start, p
                 for k in range(n_rankings):
                     p[k, e] = laws[k, places[j, k] - places[i, k] + n_items - 1]
             if weights.size:
-                counts[:n] = weights[first : first + n]
+                put(weights[first : first + n], counts[:n])
             values[b] += _weigh_and_integrate(
                 p, n, counts, own, theta, n_rounds, q, factor, scaled, bend, covariance, vectors
             )
@@ -320,9 +323,11 @@ def sum_blocks(parts):
     """Sum over the first axis as a tree, so that 2^j neighbours can be summed elsewhere; parts are used up."""
     if parts.shape[0] == 0:
         return np.zeros(parts.shape[1:])
+    flat = parts.reshape((parts.shape[0], parts[0].size))
     step = 1
     while step < parts.shape[0]:
         for b in range(0, parts.shape[0] - step, 2 * step):
-            parts[b] += parts[b + step]
+            for c in range(flat.shape[1]):
+                flat[b, c] += flat[b + step, c]
         step *= 2
     return parts[0].copy()

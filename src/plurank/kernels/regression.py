@@ -17,7 +17,8 @@ def regress_on_simplex(gram, targets, tolerance, max_steps):
     n_vertices = gram.shape[0]
     out = np.empty(targets.shape)
     for w in prange(targets.shape[0]):
-        b = np.full(n_vertices, 1.0 / n_vertices)
+        b = out[w]
+        b[:] = 1.0 / n_vertices
         gradient = np.empty(n_vertices)
         for k in range(n_vertices):
             gradient[k] = gram[k].sum() / n_vertices - targets[w, k]
@@ -42,5 +43,4 @@ def regress_on_simplex(gram, targets, tolerance, max_steps):
             b[best] += step
             for k in range(n_vertices):
                 gradient[k] += step * (gram[k, best] - gram[k, worst])
-        out[w] = b
     return out

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plurank.kernels.compiling import kernel
+from plurank.kernels.compiling import kernel, put
 
 FAST = {"reassoc", "contract"}
 CERTAIN = 1e6  # the evidence for a weight that cannot vary, because it is the only one
@@ -65,7 +65,7 @@ def newton_direction(theta, slope, bend, ones, step):
     """
     factorise(bend)
     ones[:] = 1.0
-    step[:] = slope
+    put(slope, step)
     solve_factorised(bend, ones)
     solve_factorised(bend, step)
     nu = step.sum() / ones.sum()

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from plurank.kernels.compiling import kernel
+from plurank.kernels.compiling import kernel, put
 from plurank.kernels.mixing import NEGLIGIBLE, add_product, sum_blocks
 from plurank.kernels.simplex import FAST, evidence_of, integrate_weights, mean_weights, newton_direction, shift_of_mean
 
@@ -191,10 +191,10 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
             theta = weighed[u]
             n_own = _number_own_items(winners[first:last], losers[first:last], local, items, ahead, behind)
             for a in range(n_own):
-                x[a] = scores[items[a]]
+                put(scores[items[a]], x[a])
             if weights.size:
-                counts[:n] = weights[first:last]
-            trial[:] = theta
+                put(weights[first:last], counts[:n])
+            put(theta, trial)
             best = -np.inf
             kept = 0
             length = 1.0
@@ -205,7 +205,7 @@ def utility_pass(edges, offsets, winners, losers, weights, scores, start, prior,
                     value += own[k] * np.log(trial[k])
                 if value >= best:
                     done = value - best < NEGLIGIBLE * abs(value)
-                    theta[:] = trial
+                    put(trial, theta)
                     best = value
                     kept = other
                     if done or turn == n_rounds:

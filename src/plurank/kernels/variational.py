@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from plurank.kernels.compiling import kernel
+from plurank.kernels.compiling import kernel, put
 
 SERIES_FROM = 10.0  # the asymptotic series is good to 1e-15 from here on
 
@@ -65,5 +65,5 @@ def infer_dirichlets(offsets, likelihoods, weights, prior, start, max_rounds, to
                 moved = max(moved, abs(sums[k] - gamma[k]))
             if turn == max_rounds or moved <= tolerance * gamma.sum():
                 break
-            gamma[:] = sums
+            put(sums, gamma)
     return found, values
