@@ -216,12 +216,14 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--n", type=int, default=150, help="how many mutants to draw")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="modules, such as swap_rankings; all without it")
     parser.add_argument("--part", default="0/1", help="i/n: only every n-th mutant, from the i-th, to share the work")
     parser.add_argument("--around", action="store_true", help="try those that survived against other rooms' tests")
     parser.add_argument("--seconds", type=int, default=300, help="of processor time for each circle of tests")
     parser.add_argument("--output", type=Path, default=Path("mutants.csv"))
     options = parser.parse_args()
     files = sorted(file for room in ROOMS for file in (ROOT / "src" / "plurank" / room).glob("*.py"))
+    files = [file for file in files if options.only is None or file.stem in options.only]
     everything = [(file, number) for file in files for number in range(count_places(file))]
     drawn = random.Random(options.seed).sample(everything, min(options.n, len(everything)))
     part, n_parts = map(int, options.part.split("/"))
