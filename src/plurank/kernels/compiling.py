@@ -2,8 +2,10 @@
 
 import warnings
 from functools import partial
+from typing import Any
 
 import numba
+from numpy.typing import NDArray
 
 COMPILES_AGAIN = (
     "compiled code cannot be kept, so every run compiles again, which takes about a minute: plurank's own folder "
@@ -29,7 +31,7 @@ kernel = partial(numba.njit, cache=can_keep())
 
 
 @kernel()
-def put(values, target):
+def put(values: NDArray[Any], target: NDArray[Any]) -> None:
     """``target[:] = values`` for vectors of one length.
 
     What numba makes of that line takes seconds to compile, wherever it stands: it puts a sentence together for lengths
