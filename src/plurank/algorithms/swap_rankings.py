@@ -95,8 +95,8 @@ def missed_least(scores: Floats, mean_weights: Floats) -> tuple[int, int]:
 def _refine(crowd: InMemory, component: BradleyTerry, priors: Priors) -> Trial:
     """Refine scores; the log posterior has the constant of the Dirichlet, which depends on the mean weights."""
     found = refine_scores(crowd, component, priors.counts, priors.scores, max_iter=PASSES, tol=TOL)
-    constant = _log_gamma(priors.counts.sum()) - _log_gamma(priors.counts).sum()
-    return Trial(found.component, found.history[-1] + crowd.comparisons.n_users * float(constant))
+    constant = float(_log_gamma(priors.counts.sum(keepdims=True)).sum() - _log_gamma(priors.counts).sum())
+    return Trial(found.component, found.history[-1] + crowd.comparisons.n_users * constant)
 
 
 def _log_gamma(counts: Floats) -> Floats:
