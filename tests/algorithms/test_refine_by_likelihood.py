@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from plurank import Comparisons, simulate
+from plurank.algorithms import refine_by_likelihood
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.refine_by_likelihood import promises_little, refine_orders, refine_scores
@@ -84,6 +85,19 @@ def test_a_step_to_where_the_posterior_is_no_number_is_not_taken(rng):
     )
     assert np.isfinite(end.history).all()
     assert 0.0 < np.abs(end.component.scores).max() <= 0.5
+
+
+@pytest.mark.parametrize(("tol", "n_passes"), [(1e-9, 8), (10.0, 3)])
+def test_steps_that_fail_are_passes_too_and_end_a_climb_where_they_promise_little(tol, n_passes, rng, monkeypatch):
+    monkeypatch.setattr(refine_by_likelihood, "ENOUGH", 10.0)  # ten times what the slope promises: no step gains that
+    monkeypatch.setattr(refine_by_likelihood, "MATTERS", 0.0)
+    c = draw_comparisons(rng, n_users=20, n_items=5)
+    crowd = InMemory(c, np.full((20, 2), 0.5))
+    start = BradleyTerry(rng.standard_normal((5, 2)))
+    end = refine_scores(crowd, start, np.ones((1, 2)), ScorePrior(1.0, 1.0), max_iter=8, tol=tol)
+    assert end.history == [end.history[0]] * n_passes
+    np.testing.assert_array_equal(end.component.scores, start.scores)
+    assert end.converged == (n_passes < 8)
 
 
 @pytest.mark.parametrize("kind", ["strict", "mallows"])

@@ -7,9 +7,10 @@ import pytest
 
 from plurank import ranking_error, simulate
 from plurank.algorithms import start_rankings as start_module
+from plurank.algorithms import swap_rankings as swap_module
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.start_rankings import start_rankings
-from plurank.algorithms.swap_rankings import FAR, find_unexplained, missed_least, swap_rankings
+from plurank.algorithms.swap_rankings import FAR, Trial, find_unexplained, missed_least, swap_rankings
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import places_of
 from plurank.inference.priors import Priors
@@ -93,6 +94,17 @@ def test_rankings_that_explain_everybody_stay_as_they_are(camps):
     found, mean = swap_rankings(camps.comparisons, true, PRIORS.mean, PRIORS)
     assert found is true
     np.testing.assert_allclose(mean, camps.user_weights.mean(axis=0), atol=0.03)
+
+
+@pytest.mark.parametrize(("swapped", "is_kept"), [(-2.0, False), (-1.0, False), (-0.5, True)])
+def test_a_swap_is_kept_only_where_the_posterior_is_higher(camps, swapped, is_kept, monkeypatch):
+    refined = iter([0.0, swapped, -1.0])  # the odd users alone, with the swap, without it
+    once = iter([np.arange(400) < 5, np.zeros(400, dtype=bool)])
+    monkeypatch.setattr(swap_module, "_refine", lambda _, component, __: Trial(component, next(refined)))
+    monkeypatch.setattr(swap_module, "find_unexplained", lambda *_: next(once))
+    before = doubled(camps)
+    component, _ = swap_rankings(camps.comparisons, before, PRIORS.mean, PRIORS)
+    assert np.array_equal(component.scores, before.scores) != is_kept
 
 
 def test_no_camp_is_given_up_for_somebody_who_follows_nothing(rng):
