@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from scipy.special import gammaln
+
 from plurank import ranking_error, simulate
 from plurank.algorithms import start_rankings as start_module
 from plurank.algorithms import swap_rankings as swap_module
@@ -94,6 +96,11 @@ def test_rankings_that_explain_everybody_stay_as_they_are(camps):
     found, mean = swap_rankings(camps.comparisons, true, PRIORS.mean, PRIORS)
     assert found is true
     np.testing.assert_allclose(mean, camps.user_weights.mean(axis=0), atol=0.03)
+
+
+def test_the_constant_of_the_dirichlet_is_that_of_laplace():
+    counts = np.array([5.0, 20.0, 300.0])
+    np.testing.assert_allclose(swap_module._log_gamma(counts) + 0.5 * np.log(2.0 * np.pi), gammaln(counts), rtol=0.01)
 
 
 @pytest.mark.parametrize(("swapped", "is_kept"), [(-2.0, False), (-1.0, False), (-0.5, True)])
