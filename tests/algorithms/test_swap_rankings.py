@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from scipy.special import gammaln
 
 from plurank import ranking_error, simulate
