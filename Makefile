@@ -48,7 +48,7 @@ format: .venv/tested-wheel
 # What is measured and what is not: [tool.coverage] in pyproject.toml.
 coverage: .venv/tested-wheel browser
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -n 2
+	$(BIN)/python -m coverage run -m pytest -n 2 --dist loadfile
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --fail-under 95
 
