@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 
 Floats = NDArray[np.float64]
+PRECISION = 2.0  # of a star's noise, as the authors of BPMF have it
 
 
 def _number(train: pl.DataFrame, probe: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -30,16 +31,14 @@ def _sparse(frame: pl.DataFrame, shape: tuple[int, int], mean: float) -> coo_mat
 
 def predict_bpmf(train: pl.DataFrame, probe: pl.DataFrame, k: int, burn_in: int, samples: int) -> Floats:
     """Predict the probe's stars by the mean over samples of the posterior, (n,)."""
-    import smurff
+    import smurff  # its own BPMF session has a noise of precision 5, with which BPMF overfits
 
     train, probe = _number(train, probe)
     both = pl.concat([train, probe])
     shape = (int(both["user_code"].max()) + 1, int(both["item_code"].max()) + 1)
     mean = float(train["rating"].mean())
-    session = smurff.BPMFSession(
-        Ytrain=_sparse(train, shape, mean), Ytest=_sparse(probe, shape, mean), is_scarce=True, num_latent=k,
-        burnin=burn_in, nsamples=samples, seed=0, verbose=0,
-    )  # fmt: skip
+    session = smurff.TrainSession(num_latent=k, burnin=burn_in, nsamples=samples, seed=0, verbose=0)
+    session.addTrainAndTest(_sparse(train, shape, mean), _sparse(probe, shape, mean), smurff.FixedNoise(PRECISION))
     with redirect_stderr(StringIO()):  # a progress bar
         found = {p.coords: p.pred_avg for p in session.run()}
     keys = zip(probe["user_code"].to_list(), probe["item_code"].to_list(), strict=True)

@@ -4,7 +4,8 @@
     python -m benchmarks.peers.run --data FOLDER --small        four small sets, two seeds
     python -m benchmarks.peers.run --data FOLDER --seeds 10     the full match; goes on where it stopped
 
-Writes results/peers_simulated.csv, peers_small.csv or peers.csv (a row for every case and method) and the table as .md.
+Writes results/peers_simulated.csv, peers_small.csv or peers.csv (a row for every case and method) and the table as .md;
+with --sets or --methods, files of the same names and _part, so that a part does not take the place of the whole.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import polars as pl
 from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.peers.case import read_about, read_answers
 from benchmarks.peers.environments import PINS, build, python_of
-from benchmarks.peers.methods import METHODS
+from benchmarks.peers.methods import METHODS, code_of
 from benchmarks.peers.prepare import prepare, tasks_of
 from benchmarks.peers.score import score
 from benchmarks.peers.sets import SETS, SIMULATED, SMALL, read_people
@@ -42,8 +43,22 @@ def prepare_cases(given: argparse.Namespace) -> list[Path]:
                 folder = given.work / name.replace(" ", "-") / task.replace(" ", "-") / str(seed)
                 folders.append(folder)
                 if not (folder / "case.json").exists():
-                    prepare(folder, people, task, seed, given.most_pairs, {"set": name})
+                    sizes = {"most_users": given.most_users}
+                    prepare(folder, people, task, seed, given.most_pairs, {"set": name, **sizes})
+                check_sizes(folder, given)
     return folders
+
+
+def check_sizes(folder: Path, given: argparse.Namespace) -> None:
+    """Stop where a case of other sizes lies in the folder: its users are other people."""
+    about = read_about(folder)
+    for name in ("most_users", "most_pairs"):
+        if about[name] != getattr(given, name):
+            said = f"--{name.replace('_', '-')}"
+            sys.exit(
+                f"{folder} is of a match with {said} {about[name]}, expected {getattr(given, name)}. "
+                "Say the same sizes, or --work with another folder."
+            )
 
 
 def jobs_of(folders: list[Path], methods: list[str]) -> Iterator[tuple[str, Path]]:
@@ -57,10 +72,11 @@ def jobs_of(folders: list[Path], methods: list[str]) -> Iterator[tuple[str, Path
 
 
 def run_job(name: str, folder: Path, environments: Path, threads: int, minutes: float) -> None:
-    """Run one method on one case unless it was done; a failure is kept beside and does not stop the match."""
+    """Run one method on one case unless its present code has; a failure is kept beside and does not stop the match."""
     done, failed = folder / f"{name}.json", folder / f"{name}.failed"
-    if done.exists():
+    if done.exists() and json.loads(done.read_text())["code"] == code_of(name):
         return
+    done.unlink(missing_ok=True)
     failed.unlink(missing_ok=True)
     python = python_of(METHODS[name].environment, environments)
     if python is None:
@@ -98,6 +114,7 @@ def rows_of(name: str, folder: Path) -> Iterator[dict[str, Any]]:
             "setting": json.dumps(report["setting"]).replace('"', ""), "fit_seconds": round(report["fit_seconds"], 3),
             "tune_seconds": round(report["tune_seconds"], 2), "peak_mib": round(report["peak_mib"], 1),
             "threads": report["threads"], "peer_versions": report["peer_versions"],
+            "code": report["code"],
         }  # fmt: skip
 
 
@@ -117,11 +134,14 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, help="folder for cases and predictions")
     given = parser.parse_args()
     given.name = "peers_simulated" if given.data is None else "peers_small" if given.small else "peers"
+    if given.sets or set(given.methods) != set(METHODS):
+        given.name += "_part"
     given.seeds = given.seeds or (2 if given.small else 10)
     given.most_pairs = given.most_pairs or (SMALL_PAIRS if given.small else FULL_PAIRS)
     given.most_users = given.most_users or (SMALL_USERS if given.small else None)
     given.sets = given.sets or ([SIMULATED] if given.data is None else list(SMALL if given.small else SETS))
-    given.work = given.work or given.environments / "work" / given.name
+    whole = given.name.removesuffix("_part")
+    given.work = given.work or given.environments / "work" / whole
     return given
 
 
@@ -137,7 +157,16 @@ def main() -> None:
     if not rows:
         sys.exit("no method could take part; the reasons are in the .failed files of " + str(given.work))
     write_results(given.name, rows)
-    write_table(RESULTS / f"{given.name}.md", folders, rows)
+    write_table(RESULTS / f"{given.name}.md", folders, rows, command_of(given))
+
+
+def command_of(given: argparse.Namespace) -> str:
+    """Give the command that makes this table, with what sizes it has."""
+    if given.small:
+        return "python -m benchmarks.peers.run --small" + (" --data FOLDER" if given.data else "")
+    sizes = [f"--seeds {given.seeds}", f"--most-pairs {given.most_pairs}"]
+    sizes += [f"--most-users {given.most_users}"] if given.most_users else []
+    return " ".join(["python -m benchmarks.peers.run --data FOLDER", *sizes])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Merge the match into a table: means over seeds, paired differences to MixedRanking with a bootstrap over users."""
+"""Merge the match into a table: means over seeds, and paired differences to MixedRanking with their intervals."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,21 +31,33 @@ def sums_of(name: str, folders: Iterable[Path]) -> pl.DataFrame:
     return pl.concat(parts) if parts else pl.DataFrame()
 
 
-def paired_difference(theirs: pl.DataFrame, ours: pl.DataFrame) -> tuple[float, float, float]:
-    """Mean difference per question, theirs minus ours, and its 95 % interval: users are drawn, with all their seeds."""
+Gap = tuple[float | None, float | None, float | None]
+
+
+def paired_difference(theirs: pl.DataFrame, ours: pl.DataFrame) -> Gap:
+    """Mean difference per question, theirs minus ours, and its 95 % interval; None where they share no case.
+
+    Users are drawn, with all their seeds, and seeds, with all their users: a user's answers are alike, and so is
+    whatever hangs on a seed, such as the setting chosen.
+    """
     both = theirs.join(ours, on=["seed", "user"], suffix="_ours")
-    by_user = both.group_by("user").agg((pl.col("logs") - pl.col("logs_ours")).sum(), pl.col("n").sum()).sort("user")
-    logs, n = by_user["logs"].to_numpy(), by_user["n"].to_numpy()
-    drawn = draw_means(logs, n)
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    if both.is_empty():
+        return None, None, None
+    users, seeds = (both[name].rank("dense").to_numpy() - 1 for name in ("user", "seed"))
+    logs, n = np.zeros((2, users.max() + 1, seeds.max() + 1))
+    logs[users, seeds] = (both["logs"] - both["logs_ours"]).to_numpy()
+    n[users, seeds] = both["n"].to_numpy()
+    low, high = np.quantile(draw_means(logs, n), [0.025, 0.975])
     return float(logs.sum() / n.sum()), float(low), float(high)
 
 
-def draw_means(logs: NDArray[np.float64], n: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Draw users with replacement, many times; give the mean per question of each draw, (DRAWS,)."""
+def draw_means(logs: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Draw users and seeds with replacement, many times; give the mean per question of each draw, (DRAWS,)."""
     rng = np.random.default_rng(0)
-    times = rng.multinomial(len(n), np.full(len(n), 1.0 / len(n)), size=DRAWS)
-    return (times @ logs) / (times @ n)
+    users, seeds = (rng.multinomial(size, np.full(size, 1.0 / size), size=DRAWS) for size in logs.shape)
+    sums, numbers = (((users @ values) * seeds).sum(axis=1) for values in (logs, n))
+    asked = numbers > 0  # somebody drawn was asked something with a seed drawn
+    return sums[asked] / numbers[asked]
 
 
 def merge(folders: list[Path], rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -57,7 +69,7 @@ def merge(folders: list[Path], rows: list[dict[str, Any]]) -> pl.DataFrame:
     return table.with_columns(pl.DataFrame(differences, schema=["difference", "low", "high"], orient="row"))
 
 
-def _difference(row: dict[str, Any], sums: dict[str, pl.DataFrame]) -> tuple[float | None, float | None, float | None]:
+def _difference(row: dict[str, Any], sums: dict[str, pl.DataFrame]) -> Gap:
     case = [pl.col(key) == row[key] for key in KEYS]
     if row["method"] == OURS or OURS not in sums:
         return None, None, None
@@ -65,28 +77,30 @@ def _difference(row: dict[str, Any], sums: dict[str, pl.DataFrame]) -> tuple[flo
 
 
 def verdict(case: pl.DataFrame) -> str:
-    """Say whether ours is first among methods that see comparisons only, and whether that could be chance."""
+    """Say whether ours is first among methods that see comparisons only, and whether that could be chance.
+
+    Differences decide, so that a method that failed on some seeds is held against ours on the others.
+    """
     if OURS not in case["method"]:
         return "did not take part"
-    fair = case.filter(pl.col("track") == "comparisons").sort("log_likelihood", descending=True)
-    first = fair.row(0, named=True)
-    if first["method"] == OURS:
-        second = fair.row(1, named=True) if len(fair) > 1 else None
-        sure = second is not None and second["high"] < 0
+    rivals = case.filter(pl.col("track") == "comparisons", pl.col("difference").is_not_null())
+    best = rivals.sort("difference").tail(1)
+    if rivals.is_empty() or best["difference"].item() < 0:
+        sure = not rivals.is_empty() and (rivals["high"] < 0).all()
         return "first" + ("" if sure else ", but not beyond doubt")
-    sure = first["low"] > 0
-    return f"not first: {first['method']} is ahead by {first['difference']:.4f}" + ("" if sure else ", within noise")
+    ahead = f"not first: {best['method'].item()} is ahead by {best['difference'].item():.4f}"
+    return ahead + ("" if best["low"].item() > 0 else ", within noise")
 
 
-def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]]) -> None:
+def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]], command: str) -> None:
     """Write the table in Markdown: a section for every case, tracks apart, and who could not take part."""
     table = merge(folders, rows)
     n_seeds = max(table["seeds"].to_list())
     lines = [
         "# The match against peers",
         "",
-        f"Made by `python -m benchmarks.peers.run`, {n_seeds} seeds; rules and settings: `benchmarks/peers/README.md`.",
-        "Difference: log-likelihood a question minus that of `plurank_mixed`, 95 % interval by a bootstrap over users.",
+        f"Made by `{command}`, {n_seeds} seeds; rules and settings: `benchmarks/peers/README.md`.",
+        "Difference: log-likelihood a question minus that of `plurank_mixed`, 95 % interval by drawing users and seeds.",
         "Methods of the stars track saw ratings, all others comparisons alone; tracks are not to be compared for rank.",
     ]
     lines += ["", "| set | task | given | plurank_mixed, comparisons only |", "|---|---|---|---|"]
@@ -94,19 +108,20 @@ def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]]) -> 
     lines += [f"| {key[0]} | {key[1]} | {key[2] or ''} | {verdict(case)} |" for key, case in cases]
     for key, case in cases:
         lines += ["", f"## {key[0]}, {key[1]}" + (f" given {key[2]}" if key[2] else ""), ""]
-        lines += _section(case)
+        lines += _section(case, n_seeds)
     lines += ["", *_absent(folders)]
     path.write_text("\n".join(lines) + "\n")
     print(f"wrote {path}")
 
 
-def _section(case: pl.DataFrame) -> list[str]:
+def _section(case: pl.DataFrame, n_seeds: int) -> list[str]:
     head = "| track | method | log-likelihood | difference | accuracy | calibration error | fit s | tuning s | MiB |"
     lines = [head, "|---|---|---|---|---|---|---|---|---|"]
     for row in case.sort("track", "log_likelihood", descending=[False, True]).iter_rows(named=True):
         gap = "" if row["low"] is None else f"{row['difference']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})"
+        name = row["method"] + (f" ({row['seeds']} seeds)" if row["seeds"] < n_seeds else "")
         lines.append(
-            f"| {row['track']} | {row['method']} | {row['log_likelihood']:.4f} | {gap} | {row['accuracy']:.3f} "
+            f"| {row['track']} | {name} | {row['log_likelihood']:.4f} | {gap} | {row['accuracy']:.3f} "
             f"| {row['calibration_error']:.3f} | {row['fit_seconds']:.2f} | {row['tune_seconds']:.1f} "
             f"| {row['peak_mib']:.0f} |"
         )
@@ -119,7 +134,8 @@ def _absent(folders: list[Path]) -> list[str]:
         if method.takes_new_users:
             lines.append(f"- {name}: new users' comparisons are {method.new_users}.")
         else:
-            lines.append(f"- {name}: only where there are stars, and not with new users, as it {method.new_users}.")
+            stars = "only where there are stars, and " if method.track == "stars" else ""
+            lines.append(f"- {name}: {stars}not with new users, as it {method.new_users}.")
     for folder in folders:
         where = "{set}, {task}, seed {seed}".format(**read_about(folder))
         lines += [f"- {file.stem} failed on {where}: {file.read_text()}" for file in sorted(folder.glob("*.failed"))]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.common import forget_peak, memory_kib, parser_of
 from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.case import Case, Floats, Predict, read_about, read_answers, read_case
-from benchmarks.peers.methods import METHODS
+from benchmarks.peers.methods import METHODS, code_of
 from benchmarks.peers.score import logs_of
 
 
@@ -44,6 +44,7 @@ def compete(name: str, folder: Path, threads: int) -> None:
         "setting": setting, "slopes": slopes, "tune_seconds": tuned - begin, "fit_seconds": fitted - tuned,
         "peak_mib": (memory_kib("VmHWM") - before) / 1024, "threads": threads,
         "peer_versions": " ".join(f"{package}={version(package)}" for package in METHODS[name].packages),
+        "code": code_of(name),
     }  # fmt: skip
     (folder / f"{name}.json").write_text(json.dumps(report))
 

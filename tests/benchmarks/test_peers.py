@@ -1,5 +1,6 @@
 """The match against peers: how data are cut, how predictions are scored and merged. No peer and no data needed."""
 
+import argparse
 import ast
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from benchmarks.peers import methods, prepare, score, table, worker
 from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.case import read_about, read_answers, read_case
 from benchmarks.peers.environments import PINS
-from benchmarks.peers.run import jobs_of, rows_of
+from benchmarks.peers.methods.win_shares import win_shares
+from benchmarks.peers.run import check_sizes, jobs_of, rows_of
 from benchmarks.peers.sets import People, number, read_people
 
 METHOD_FILES = Path(methods.__file__).parent
@@ -161,6 +163,24 @@ def test_a_constant_difference_has_no_width():
     assert (mean, low, high) == pytest.approx((-0.25, -0.25, -0.25))
 
 
+def test_intervals_know_that_users_of_a_seed_have_something_in_common():
+    ours = pl.concat([sums([0.0] * 50, seed) for seed in range(4)])
+    theirs = pl.concat([sums([gap] * 50, seed) for seed, gap in enumerate((0.5, 1.0, 1.5, 2.0))])
+    mean, low, high = table.paired_difference(theirs, ours)
+    assert mean == pytest.approx(0.625)
+    assert low < 0.45
+    assert high > 0.8
+
+
+def test_users_asked_with_some_seeds_only_count_as_often_as_they_were_asked():
+    ours, theirs = sums([0.0, 0.0]), pl.concat([sums([0.4, 0.8], 0), sums([9.0], 1)])
+    assert table.paired_difference(theirs, ours)[0] == pytest.approx((0.4 + 0.8) / 4)
+
+
+def test_methods_that_share_no_case_have_no_difference():
+    assert table.paired_difference(sums([-1.0], seed=0), sums([-1.0], seed=1)) == (None, None, None)
+
+
 def case_of(*figures: tuple[str, str, float, float | None]) -> pl.DataFrame:
     rows = [(track, name, value, gap, gap and gap - 0.01, gap and gap + 0.01) for track, name, value, gap in figures]
     return pl.DataFrame(rows, ["track", "method", "log_likelihood", "difference", "low", "high"], orient="row")
@@ -181,11 +201,25 @@ def test_the_table_says_who_is_first_and_whether_it_could_be_chance(rival, said)
     assert table.verdict(case_of(stars, ours, theirs)) == said
 
 
+def test_a_rival_that_failed_on_hard_seeds_is_held_against_ours_on_the_others():
+    ours, theirs = ("comparisons", methods.OURS, -0.5, None), ("comparisons", "choix_bt", -0.4, -0.1)
+    assert table.verdict(case_of(ours, theirs)) == "first"
+
+
+def test_doubt_about_any_rival_is_doubt():
+    ours, second = ("comparisons", methods.OURS, -0.5, None), ("comparisons", "choix_bt", -0.52, -0.02)
+    third = ("comparisons", "evalica_bt", -0.53, -0.03)
+    case = case_of(ours, second, third).with_columns(high=pl.Series([None, -0.01, 0.01]))
+    assert table.verdict(case) == "first, but not beyond doubt"
+
+
 def n_settings(tree: ast.Module) -> int:
     """Count the settings that a file lists, without importing it: its package may not be there."""
     for node in tree.body:
         names = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if any(isinstance(name, ast.Name) and name.id == "SETTINGS" for name in names):
+            if isinstance(node.value, ast.Attribute):  # those of another method
+                return n_settings(ast.parse((METHOD_FILES / f"{node.value.value.id}.py").read_text()))
             listed = node.value.generators[0].iter if isinstance(node.value, ast.ListComp) else node.value
             return len(listed.elts)
     return 0
@@ -206,6 +240,30 @@ def test_no_method_file_reads_answers_or_scores():
         assert "peers.score" not in file.read_text()
 
 
+def test_methods_on_win_shares_see_what_won_and_lost():
+    pairs = pl.DataFrame({"user": [0, 0, 0, 1], "winner": [1, 1, 2, 5], "loser": [2, 3, 3, 1]})
+    shares = {(user, item): rating for user, item, rating in win_shares(pairs).rows()}
+    assert shares == pytest.approx({(0, 1): 4 / 3, (0, 2): 0.0, (0, 3): -4 / 3, (1, 5): 1.0, (1, 1): -1.0})
+
+
+def test_a_method_has_other_code_where_a_file_it_uses_has_changed(tmp_path, monkeypatch):
+    for file in METHOD_FILES.glob("*.py"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr(methods, "__file__", str(tmp_path / "__init__.py"))
+    before = {name: methods.code_of(name) for name in ("cornac_mf", "cornac_wins", "smurff_wins")}
+    (tmp_path / "cornac_mf.py").write_text("other code")
+    changed = {name for name, code in before.items() if methods.code_of(name) != code}
+    assert changed == {"cornac_mf", "cornac_wins"}
+
+
+def test_cases_of_another_match_are_refused(rated, tmp_path):
+    folder = tmp_path / "case"
+    prepare.prepare(folder, rated, "new items", 0, 60, {"set": "some", "most_users": 500})
+    check_sizes(folder, argparse.Namespace(most_users=500, most_pairs=60))
+    with pytest.raises(SystemExit, match="is of a match with --most-users 500, expected 100"):
+        check_sizes(folder, argparse.Namespace(most_users=100, most_pairs=60))
+
+
 def test_star_methods_are_left_out_where_there_are_no_stars_or_new_users(rated, compared, tmp_path):
     folders = [
         write(tmp_path / "a", rated, "new items"), write(tmp_path / "b", rated, "new users"),
@@ -222,6 +280,6 @@ def test_a_method_is_tuned_fitted_scored_and_merged(compared, tmp_path):
     rows = [row for folder in folders for row in rows_of("pair_frequency", folder)]
     assert [row["given"] for row in rows] == [0, 5, 10, 20]
     assert all(-0.69 < row["log_likelihood"] < -0.4 for row in rows)  # a coin has -0.693
-    table.write_table(tmp_path / "table.md", folders, rows)
+    table.write_table(tmp_path / "table.md", folders, rows, "some command")
     assert "| comparisons | pair_frequency |" in (tmp_path / "table.md").read_text()
     assert read_about(folders[1])["given"] == [5, 10, 20]

@@ -8,10 +8,10 @@ from cornac.models import MF, PMF
 from benchmarks.peers.case import Floats, Predict, Train
 
 SETTINGS = [
-    {"model": "MF", "k": 5, "lambda_reg": 0.05},
-    {"model": "MF", "k": 10, "lambda_reg": 0.02},
     {"model": "MF", "k": 10, "lambda_reg": 0.05},
     {"model": "MF", "k": 10, "lambda_reg": 0.1},
+    {"model": "MF", "k": 10, "lambda_reg": 0.2},
+    {"model": "MF", "k": 10, "lambda_reg": 0.4},
     {"model": "PMF", "k": 10, "lambda_reg": 0.05},
 ]
 

@@ -1,4 +1,4 @@
-"""evalica: one Bradley-Terry ranking, by its classic or by Newman's iterations."""
+"""evalica: one Bradley-Terry ranking. An item that draws with all others, at some weight, keeps scores finite."""
 
 import evalica
 import numpy as np
@@ -6,13 +6,14 @@ import numpy as np
 from benchmarks.peers.case import Predict, Train
 from benchmarks.peers.methods.one_ranking import predict_by_utility
 
-SETTINGS = [{"solver": "bradley_terry"}, {"solver": "newman"}]
+SETTINGS = [{"draws": draws} for draws in (0.003, 0.03, 0.3, 1.0, 3.0)]
 
 
-def fit(train: Train, seed: int, threads: int, *, solver: str) -> Predict:  # noqa: ARG001
+def fit(train: Train, seed: int, threads: int, *, draws: float) -> Predict:  # noqa: ARG001
+    items, ghost = list(range(train.n_items)), train.n_items
     winners, losers = train.pairs["winner"].to_list(), train.pairs["loser"].to_list()
-    result = getattr(evalica, solver)(winners, losers, [evalica.Winner.X] * len(winners), limit=1000)
-    utilities = np.zeros(train.n_items)
-    # items that nobody compared, or that never won, stay in the middle or come last instead of breaking everything
-    utilities[result.scores.index.to_numpy()] = np.log(np.maximum(result.scores.to_numpy(), 1e-9))
-    return predict_by_utility(utilities)
+    outcomes = [evalica.Winner.X] * len(winners) + [evalica.Winner.Draw] * len(items)
+    weights = [1.0] * len(winners) + [draws] * len(items)
+    xs, ys = winners + items, losers + [ghost] * len(items)
+    result = evalica.bradley_terry(xs, ys, outcomes, weights=weights, limit=1000)
+    return predict_by_utility(np.log(result.scores.loc[items].to_numpy()))
