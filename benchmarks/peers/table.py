@@ -100,7 +100,7 @@ def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]], com
         "# The match against peers",
         "",
         f"Made by `{command}`, {n_seeds} seeds; rules and settings: `benchmarks/peers/README.md`.",
-        "Difference: log-likelihood a question minus that of `plurank_mixed`, 95 % interval by drawing users and seeds.",
+        "Difference: log-likelihood a question minus that of `plurank_mixed`, 95 % interval: users and seeds drawn.",
         "Methods of the stars track saw ratings, all others comparisons alone; tracks are not to be compared for rank.",
     ]
     lines += ["", "| set | task | given | plurank_mixed, comparisons only |", "|---|---|---|---|"]
