@@ -1,14 +1,14 @@
 """Figure 3: error of the rankings found against the number of users, in the paper's semi-synthetic setting.
 
 Q = 100, K = 10, N = 300, concentration 0.1, mean weights drawn uniformly in every run. The rankings are the orders of
-the 100 most rated movies along the ten factors of a BPMF fit, as in the paper; they are checked to be separable.
-Without --data they are random permutations.
+the 100 most rated movies along the ten factors of a BPMF fit, as in the paper; they have to be separable.
+Without --data they are random permutations; the figure shows those of movies if there are any.
 
     python -m benchmarks.paper.figure3 [--data FOLDER] [--runs 10] [--users 100 300 ...] [--only NAME ...] [--draw]
 
 FOLDER has MovieLens-1M, train.csv.gz and probe.csv.gz. What is in the results already is not measured again; remove its
-rows for that. Points are means over the runs, bars one standard error each way. "told" is what sorting gives if one is
-told which ranking made each comparison: no method can know more.
+rows for that. Points are means over the runs, bars one standard error each way. "told" is a yardstick: what one ranking
+gives for each lot of as many other comparisons, drawn anew, where one is told which ranking made each of them.
 """
 
 import time
@@ -28,6 +28,7 @@ from benchmarks.paper.figures import log_axis, measured_curves, save_figure
 from plurank.baselines.fjs import FJS
 
 K, N, CONCENTRATION = 10, 300, 0.1
+MOVIES, RANDOM = "movies", "random"
 USERS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 BURN_IN, SAMPLES = 200, 50
 LEAST_ERROR = 1e-5  # drawn for 0
@@ -62,15 +63,20 @@ def find(name: str, comparisons: plurank.Comparisons, run: int) -> NDArray[np.in
     raise AssertionError("one ranking is always found")
 
 
-def measure(name: str, truth: plurank.Simulation, run: int) -> dict[str, object]:
+def key_of(source: str, name: str, n_users: int, run: int) -> str:
+    return f"{source}, {name}, {n_users}, {run}"
+
+
+def measure(source: str, name: str, truth: plurank.Simulation, run: int) -> dict[str, object]:
     begin = time.perf_counter()
     if name == "told":
         error = told_error(truth.rankings, truth.user_weights.sum(axis=0), run)
     else:
         error = plurank.ranking_error(find(name, truth.comparisons, run), truth.rankings)
     row = {
-        "key": f"{name}, {truth.comparisons.n_users}, {run}", "method": name, "n_users": truth.comparisons.n_users,
-        "run": run, "error": round(error, 6), "seconds": round(time.perf_counter() - begin, 1),
+        "key": key_of(source, name, truth.comparisons.n_users, run), "rankings": source, "method": name,
+        "n_users": truth.comparisons.n_users, "run": run, "error": round(error, 6),
+        "seconds": round(time.perf_counter() - begin, 1),
     }  # fmt: skip
     print(row, flush=True)
     return row
@@ -82,7 +88,9 @@ def known_keys() -> set[str]:
 
 
 def draw() -> None:
-    table = pl.read_csv(RESULTS / "paper/figure3.csv").group_by("method", "n_users").agg(
+    measured = pl.read_csv(RESULTS / "paper/figure3.csv")
+    source = MOVIES if MOVIES in measured["rankings"] else RANDOM
+    table = measured.filter(pl.col("rankings") == source).group_by("method", "n_users").agg(
         pl.col("error").mean(), (pl.col("error").std() / pl.len().sqrt()).fill_null(0.0).alias("se")
     )  # fmt: skip
     clipped = pl.max_horizontal(pl.col("error"), LEAST_ERROR)
@@ -108,15 +116,16 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore", plurank.ConvergenceWarning)
     if not given.draw:
-        rankings = rankings_of_movies(given.data) if given.data else None
-        if rankings is not None:
-            print("separable:", plurank.is_separable(rankings), flush=True)
+        source, rankings = (MOVIES, rankings_of_movies(given.data)) if given.data else (RANDOM, None)
+        if rankings is not None and not plurank.is_separable(rankings):
+            raise SystemExit("the rankings along the factors are not separable; expected a novel pair for each.")
         for n_users in given.users:
             for run in range(given.runs):
-                missing = [name for name in given.only if f"{name}, {n_users}, {run}" not in known_keys()]
+                missing = [name for name in given.only if key_of(source, name, n_users, run) not in known_keys()]
                 if missing:
                     truth = plurank.simulate(n_users, 100, K, N, CONCENTRATION, run, rankings=rankings)
-                    write_results("paper/figure3", [measure(name, truth, run) for name in missing], replacing="key")
+                    rows = [measure(source, name, truth, run) for name in missing]
+                    write_results("paper/figure3", rows, replacing="key")
     draw()
 
 

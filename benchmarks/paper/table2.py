@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 import plurank
 from benchmarks.common import parser_of, write_results
 from benchmarks.movielens import compare, read_ratings
+from plurank.baselines.single_ranking import SingleRanking
+from plurank.models.base import RankingModel
 
 Floats = NDArray[np.float64]
 Predictions = Iterator[tuple[str, Floats]]
@@ -63,13 +65,21 @@ def rp(train: pl.DataFrame, probe: pl.DataFrame, k: int, trained_on: str) -> Pre
     yield from calibrated("RP", model, train, probe)
 
 
+def one_ranking(train: pl.DataFrame, probe: pl.DataFrame, _: int, trained_on: str) -> Predictions:
+    """Predict by one ranking for all, and by no ranking at all: what the others have to be better than."""
+    yield "always 4 stars", np.full(len(probe), 4.0)
+    model = SingleRanking().fit(compare(trained_on, train))
+    yield "one ranking, most likely star", plurank.RatingPredictor(model, "most-likely").fit(train).predict(probe)
+    yield from calibrated("one ranking", model, train, probe)
+
+
 def mixed(train: pl.DataFrame, probe: pl.DataFrame, k: int, trained_on: str) -> Predictions:
     model = plurank.MixedRanking(k, mixing="utility", ensemble=MEMBERS, random_state=0).fit(compare(trained_on, train))
     yield "MixedRanking, most likely star", plurank.RatingPredictor(model, "most-likely").fit(train).predict(probe)
     yield from calibrated("MixedRanking", model, train, probe)
 
 
-def calibrated(name: str, model: plurank.MixedRanking, train: pl.DataFrame, probe: pl.DataFrame) -> Predictions:
+def calibrated(name: str, model: RankingModel, train: pl.DataFrame, probe: pl.DataFrame) -> Predictions:
     predictor = plurank.RatingPredictor(model).fit(train)
     yield name, predictor.predict(probe)
     yield f"{name}, integers", predictor.set_params(integers=True).predict(probe)
@@ -78,6 +88,7 @@ def calibrated(name: str, model: plurank.MixedRanking, train: pl.DataFrame, prob
 METHODS: dict[str, tuple[Callable[..., Predictions], tuple[str, ...]]] = {
     "PMF": (pmf, ("top 100", "all movies")),
     "BPMF": (bpmf, ("top 100", "all movies")),
+    "one ranking": (one_ranking, ("top 100",)),
     "RP": (rp, ("top 100",)),
     "MixedRanking": (mixed, ("top 100", "all movies")),
 }
@@ -92,9 +103,9 @@ def main() -> None:
     given = parser.parse_args()
     trains, probe = read_ratings(given.data)
     truth = probe["rating"].to_numpy().astype(float)
-    for k in given.rankings:
-        for name in given.only:
-            run, where = METHODS[name]
+    for name in given.only:
+        run, where = METHODS[name]
+        for k in [1] if name == "one ranking" else given.rankings:
             for trained_on in [place for place in where if place in given.trained_on]:
                 begin, rows = time.perf_counter(), []
                 for method, stars in run(trains[trained_on], probe, k, trained_on):
