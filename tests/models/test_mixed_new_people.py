@@ -76,6 +76,8 @@ def test_transform_refuses_unknown_items_unless_told_otherwise(model):
 
 def test_predict_new_folds_users_in_and_predicts_what_they_say_next(kind, model, truth):
     first, then = truth.comparisons.block(0, 20).split(0.3, random_state=0)
+    model = copy.deepcopy(model)
+    model.deviation_ = None
     p = model.predict_new(first, then)
     assert p.shape == (len(then),)
     if kind != "ensemble":

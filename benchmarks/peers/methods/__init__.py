@@ -30,7 +30,7 @@ class Method:
 OURS = "plurank_mixed"
 METHODS = {
     OURS: Method("plurank", "comparisons", FOLDED, ("plurank",)),
-    "plurank_single": Method("plurank", "comparisons", IGNORED, ("plurank",)),
+    "plurank_single": Method("plurank", "comparisons", FOLDED, ("plurank",)),
     "pair_frequency": Method("plurank", "comparisons", IGNORED, ("numpy",)),
     "choix_bt": Method("main", "comparisons", IGNORED, ("choix",)),
     "evalica_bt": Method("main", "comparisons", IGNORED, ("evalica",)),

@@ -22,19 +22,27 @@ def place_bounds(scores: Floats, errors: Floats, level: float) -> Bounds:
 
 
 def user_place_bounds(
-    scores: Floats, errors: Floats, correlations: Floats, weights: Floats, followed: Floats, level: float
+    scores: Floats,
+    errors: Floats,
+    correlations: Floats,
+    weights: Floats,
+    followed: Floats,
+    level: float,
+    own: tuple[Floats, Floats] | None = None,
 ) -> Bounds:
     """Best and worst place of items for a user who ranks them by ``scores @ weights``.
 
     scores and errors (Q, K); correlations (K, K) of the errors between rankings; followed (N_DRAWS, K), what the
-    weights may be.
+    weights may be; own: what the user adds to the scores, and its errors, (Q,) each.
     """
+    shift, spread = own or (0.0, 0.0)
     values, vectors = np.linalg.eigh(correlations)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     variances = np.zeros((len(followed), len(scores)))
     for column in root.T:  # one at a time: all together would not fit into memory
         variances += (followed @ (errors * column).T) ** 2
-    return _bounds(scores @ weights, followed @ scores.T + np.sqrt(variances) * _noise(len(scores)), level)
+    drawn = followed @ scores.T + np.sqrt(variances + np.square(spread)) * _noise(len(scores))
+    return _bounds(scores @ weights + shift, drawn + shift, level)
 
 
 def _noise(n: int) -> Floats:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -24,6 +25,7 @@ from plurank.data.sources import as_comparisons, pieces_of
 from plurank.data.summary import Summary
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
+from plurank.inference.deviations import Deviations, find_deviations, log_odds
 from plurank.inference.held_out import mean_log_likelihood
 from plurank.inference.intervals import LEVEL, user_place_bounds
 from plurank.inference.laws import Law, Tokens
@@ -66,6 +68,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     items_: Labels
     users_: Labels
     data_: Summary | None
+    deviation_: float | None = None  # how far people's own log odds of items are from what their rankings say
     feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
 
     def _prior(self) -> Floats:
@@ -174,8 +177,18 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
         check_is_fitted(self, "rankings_")
         asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
-        users = last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)
-        return self.probabilities(self.followers(asked), users[test.user_of_each()], test.winners, test.losers)
+        rows = last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
+        people = self.followers(asked)
+        chances = self.probabilities(people, rows, test.winners, test.losers)
+        own = self._deviations(asked, people)
+        return chances if own is None else own.shift(chances, rows, test.winners, test.losers)
+
+    def _deviations(self, asked: Comparisons, people: list[Followers]) -> Deviations | None:
+        """How people deviate from the rankings they follow, by what they were asked; None where nobody does."""
+        if self.deviation_ is None or not len(asked):
+            return None
+        chances = self.probabilities(people, asked.user_of_each(), asked.winners, asked.losers)
+        return find_deviations(asked, chances, self.deviation_)
 
     def score(
         self,
@@ -243,11 +256,27 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         scores = np.stack([self._item_scores(row) for row in rows], axis=1)
         return scores, np.zeros_like(scores), rows
 
-    def _with_places(self, frame: pl.DataFrame, weights: Floats, followed: Floats) -> pl.DataFrame:
-        """Add bounds of the places to a person's order, given their weights (K,) and what these may be."""
-        lower, upper = user_place_bounds(*self._place_scores(), weights, followed, LEVEL)
+    def _with_places(
+        self, frame: pl.DataFrame, weights: Floats, followed: Floats, own: tuple[Floats, Floats] | None = None
+    ) -> pl.DataFrame:
+        """Add bounds of the places to a person's order, given their weights (K,), what these may be, and how the person
+        deviates, with errors, (Q,) each, in the units of ``_place_scores``.
+        """
+        lower, upper = user_place_bounds(*self._place_scores(), weights, followed, LEVEL, own)
         order = look_up(frame["item"], self.items_, "item")
         return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def _rank_deviating(self, weights: Floats, followed: Floats, own: Deviations) -> pl.DataFrame:
+        """Rank all items for one person who deviates from their rankings."""
+        scores, shift = self._deviating_scores(weights, *own.table())
+        frame = board(self.items_, np.argsort(-scores, kind="stable"), scores)
+        return self._with_places(frame, weights, followed, shift)
+
+    def _deviating_scores(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+        """``_item_scores`` of somebody with deviations, and how far these move what ``_place_scores`` says."""
+        before = self._item_scores(weights)
+        scores: Floats = expit(log_odds(before) + own - own.mean())
+        return scores, (scores - before, scores * (1.0 - scores) * errors)
 
     def fold_in(self, answers: Any = None) -> "Person":
         """Get to know one new person; nothing is fitted again.

@@ -15,8 +15,12 @@ from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, r
 from plurank.algorithms.start_rankings import Start, start_rankings
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import OrderedComponent, places_of
+from plurank.data.encoding import look_up
+from plurank.data.sampling import Source, every_nth_user
 from plurank.evaluation.alignment import align
+from plurank.inference.deviations import choose_spread
 from plurank.inference.priors import Priors
+from plurank.models.followers import last_if_unknown
 from plurank.models.orders import ORDERS
 from plurank.progress import Progress
 from plurank.rng import as_generator, spawn
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from plurank.models.mixed_ranking import MixedRanking
 
 Floats = NDArray[np.float64]
+DEVIATING_SAMPLE = 50_000  # comparisons
 WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
 
 
@@ -49,6 +54,24 @@ def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_p
         assert isinstance(crowd, InMemory)
         _keep_orders(model, crowd, _refine_orders(model, crowd, fitted, priors, on_progress), priors)
     _add_members(model, crowd, priors, children[3:], on_progress)
+    model.deviation_ = _choose_deviation(model, crowd.source, children[2])
+
+
+def _choose_deviation(model: "MixedRanking", source: Source, rng: np.random.Generator) -> float | None:
+    """Choose how far people deviate from the rankings they follow, by comparisons held out of some users' ones."""
+    sample = replace(every_nth_user(source, DEVIATING_SAMPLE), weights=None)
+    shares = rng.random(sample.n_users)  # some are asked little, some much
+    held_out = rng.random(len(sample)) < shares[sample.user_of_each()]
+    if held_out.all() or not held_out.any():
+        return None
+    asked, test = sample.select(~held_out), sample.select(held_out)
+    people = model.followers(asked)
+    rows = last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
+    chances, predicted = (
+        model.probabilities(people, who, c.winners, c.losers)
+        for who, c in ((asked.user_of_each(), asked), (rows, test))
+    )
+    return choose_spread(asked, chances, rows, test, predicted)
 
 
 def _choose_priors(model: "MixedRanking", crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Chosen:

@@ -21,6 +21,7 @@ from plurank.data.sources import as_comparisons, as_source
 from plurank.data.summary import add_update, summarise
 from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
+from plurank.inference.deviations import check_spread
 from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import count_weights, mean_of
 from plurank.models.base import Codes, Floats
@@ -45,6 +46,7 @@ OWN_FIELDS: Fields = {
     "worth_": Field("if", (), "positive"),
     "log_posterior_": Field("f", ("passes",)),
     "quality_": JsonField(check_quality),
+    "deviation_": JsonField(check_spread),
     "member_scores_": Field("f", ("members", "Q", "K")),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
 }
@@ -69,7 +71,9 @@ class MixedRanking(ScoredRankings):
     ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, and ``worth_``, how many
     comparisons an item rated counts as; ``dispersion_`` (K,) or ``flip_probability_``; ``items_``, ``users_``;
     ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``; ``data_``, what the data were;
-    ``quality_``, how well comparisons held out were predicted while priors were chosen, None where none were.
+    ``quality_``, how well comparisons held out were predicted while priors were chosen, None where none were;
+    ``deviation_``, how far people's own log odds of the items they compared are from what their rankings say, None
+    where that predicts nothing: ``predict_new`` and ``fold_in`` remember a new person's answers by it.
     """
 
     about = "rankings and weights by maximum posterior"

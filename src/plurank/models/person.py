@@ -13,6 +13,7 @@ from plurank.data.encoding import Labels, as_series, look_up, object_array
 from plurank.data.rows import refuse_missing
 from plurank.data.sources import as_comparisons
 from plurank.exceptions import DataError
+from plurank.inference.deviations import Deviations, find_deviations
 from plurank.inference.held_out import user_seeds
 from plurank.inference.intervals import LEVEL, N_DRAWS
 from plurank.inference.laws import Law
@@ -59,17 +60,32 @@ class Person:
 
     def rank(self) -> pl.DataFrame:
         """Rank all items, best first: columns item, score, rank, lower, upper; see ``rank`` of the model."""
-        frame = self._model._board(self.weights)
-        return self._model._with_places(frame, self.weights, self._draws[0].resample(N_DRAWS))
+        followed = self._draws[0].resample(N_DRAWS)
+        if self._own is not None:
+            return self._model._rank_deviating(self.weights, followed, self._own)
+        return self._model._with_places(self._model._board(self.weights), self.weights, followed)
 
     def predict(self, left: Sequence[Any], right: Sequence[Any]) -> Floats:
         """P(left preferred), (n,), for items on the left and on the right."""
         sides = (self._codes(left, "left"), self._codes(right, "right"))
         if len(sides[0]) != len(sides[1]):
             raise DataError(f"expected {len(sides[0]):,} items on the right, as on the left, got {len(sides[1]):,}.")
-        each = [law.chances(draws.weights, *sides) @ draws.shares for law, draws in self._fits()]
+        chances = self._by_rankings(*sides)
+        return chances if self._own is None else self._own.shift(chances, np.zeros_like(sides[0]), *sides)
+
+    def _by_rankings(self, left: Codes, right: Codes) -> Floats:
+        """P(left preferred), (n,), by the rankings that the person follows."""
+        each = [law.chances(draws.weights, left, right) @ draws.shares for law, draws in self._fits()]
         mean: Floats = np.mean(each, axis=0)
         return mean
+
+    @cached_property
+    def _own(self) -> Deviations | None:
+        """How the person deviates from the rankings they follow, by their answers."""
+        if self._model.deviation_ is None or not self.n_answers:
+            return None
+        chances = self._by_rankings(self._answers.winners, self._answers.losers)
+        return find_deviations(self._answers, chances, self._model.deviation_)
 
     def _codes(self, items: Iterable[Any], name: str) -> Codes:
         return self._model._known_items(as_series(items, name), name)

@@ -36,6 +36,11 @@ class ScoredRankings(RankingModel):
             return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
         return self._wins_by_ranking() @ weights
 
+    def _deviating_scores(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+        if self.mixing == "utility":
+            return mean_wins((self.scores_ @ weights + own)[:, None])[:, 0], (own, errors)
+        return super()._deviating_scores(weights, own, errors)
+
     def _wins_by_ranking(self) -> Floats:
         """P(preferred to another item drawn at random) for every item in every ranking, (Q, K)."""
         known = self.__dict__.get("_wins")  # of these scores, or of those of an earlier fit
