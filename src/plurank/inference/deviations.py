@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logit
+from scipy.special import expit, logit
 
+from plurank import kernels
 from plurank.data.checks import is_number
 from plurank.data.comparisons import Comparisons
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 SPREADS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # that are tried
-MAX_ITER, TOL = 500, 1e-7
 SURE = 2.0  # standard errors, over people, that deviations have to gain
 FARTHEST = 1e-12  # from 0 and 1 that probabilities are taken to be at least
 
@@ -61,27 +60,12 @@ def find_deviations(asked: Comparisons, chances: Floats, spread: float) -> Devia
     """Find the most probable deviations of people, given what rankings predicted of all they were asked, (n,)."""
     rows = asked.user_of_each().astype(np.int64) * asked.n_items
     keys, places = np.unique(np.concatenate([rows + asked.winners, rows + asked.losers]), return_inverse=True)
-    ahead, behind = places[: len(asked)], places[len(asked) :]
+    edges = np.searchsorted(keys, np.arange(asked.n_users + 1, dtype=np.int64) * asked.n_items)
     counts = np.ones(len(asked)) if asked.weights is None else asked.weights
-    odds, precision = log_odds(chances), spread**-2
-
-    def lose(values: Floats) -> tuple[float, Floats]:
-        leads = odds + values[ahead] - values[behind]
-        misses = counts * expit(-leads)
-        slope = precision * values - _sums(ahead, misses, len(keys)) + _sums(behind, misses, len(keys))
-        return float(0.5 * precision * (values @ values) - counts @ log_expit(leads)), slope
-
-    found: Any = minimize(
-        lose, np.zeros(len(keys)), jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITER, "gtol": TOL, "ftol": 0.0}
+    values, curvature = kernels.solve_deviations(
+        asked.offsets, edges, places[: len(asked)], places[len(asked) :], counts, log_odds(chances), spread**-2
     )
-    likely = expit(odds + found.x[ahead] - found.x[behind])
-    bends = counts * likely * (1.0 - likely)
-    curvature = precision + _sums(ahead, bends, len(keys)) + _sums(behind, bends, len(keys))
-    return Deviations(asked.n_items, keys, found.x, 1.0 / np.sqrt(curvature))
-
-
-def _sums(places: NDArray[np.int64], values: Floats, n: int) -> Floats:
-    return np.bincount(places, values, n).astype(np.float64)  # as the values are
+    return Deviations(asked.n_items, keys, values, 1.0 / np.sqrt(curvature))
 
 
 def choose_spread(
@@ -100,7 +84,7 @@ def choose_spread(
         if gains.sum() <= best.sum():
             break
         best, chosen = gains, spread
-    by_person = _sums(rows.astype(np.int64), best, int(rows.max()) + 1)
+    by_person = np.bincount(rows, best)
     return chosen if best.sum() > SURE * np.sqrt(by_person @ by_person) else None
 
 

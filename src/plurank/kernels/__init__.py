@@ -38,8 +38,9 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         sum_gathered,
         utility_pass,
     )
-    from plurank.kernels.reference_inference import infer_dirichlets, read_left_to_right
+    from plurank.kernels.reference_inference import infer_dirichlets, read_left_to_right, solve_deviations
 else:
+    from plurank.kernels.deviations import solve_deviations
     from plurank.kernels.grouping import (
         encode_keys,
         find_consistent,
@@ -99,6 +100,7 @@ __all__ = [
     "regress_on_simplex",
     "sample_pairs",
     "signed_item_counts",
+    "solve_deviations",
     "sum_gathered",
     "utility_pass",
 ]

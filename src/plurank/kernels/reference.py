@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from plurank.kernels.reference_inference import infer_dirichlets as infer_dirichlets
 from plurank.kernels.reference_inference import read_left_to_right as read_left_to_right
+from plurank.kernels.reference_inference import solve_deviations as solve_deviations
 from plurank.kernels.reference_mixing import Codes, Floats, Ints, ones_if_empty
 from plurank.kernels.reference_mixing import expected_wins as expected_wins
 from plurank.kernels.reference_mixing import improve_orders as improve_orders

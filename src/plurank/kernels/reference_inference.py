@@ -102,3 +102,37 @@ def infer_dirichlets(
                 break
             found[u] = new
     return found, values
+
+
+def solve_deviations(
+    offsets: Ints, edges: Ints, ahead: Ints, behind: Ints, counts: Floats, odds: Floats, precision: float
+) -> tuple[Floats, Floats]:
+    users = zip(itertools.pairwise(offsets), itertools.pairwise(edges), strict=True)
+    found = [
+        _deviate(ahead[a:b] - begin, behind[a:b] - begin, counts[a:b], odds[a:b], precision, end - begin)
+        for (a, b), (begin, end) in users
+    ]
+    values, curvature = np.concatenate([*found, np.empty((2, 0))], axis=1)
+    return values, curvature
+
+
+def _deviate(ahead: Ints, behind: Ints, counts: Floats, odds: Floats, precision: float, n: int) -> Floats:
+    differences = np.zeros((len(odds), n))
+    differences[np.arange(len(odds)), ahead] += 1.0
+    differences[np.arange(len(odds)), behind] -= 1.0
+
+    def value(x: Floats) -> float:
+        return float(-counts @ np.logaddexp(0.0, -(odds + differences @ x)) - 0.5 * precision * (x @ x))
+
+    x, gained = np.zeros(n), np.inf
+    while gained > 0.0:
+        misses = 1.0 / (1.0 + np.exp(odds + differences @ x))
+        bends = counts * misses * (1.0 - misses)
+        step = np.linalg.solve(
+            differences.T * bends @ differences + precision * np.eye(n),
+            differences.T @ (counts * misses) - precision * x,
+        )
+        best = max((value(x + 0.5**halvings * step), -halvings) for halvings in range(20))
+        gained = best[0] - value(x)
+        x = x + 0.5 ** -best[1] * step if gained > 0.0 else x
+    return np.stack([x, precision + (differences**2).T @ bends])
