@@ -44,7 +44,7 @@ def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_p
         priors, quality = _choose_priors(model, crowd, children[0], on_progress)
         # of scores; orders predict otherwise
         model.quality_ = quality.to_dict() if quality and model.component == "bradley-terry" else None
-    model.worth_ = priors.worth
+    model.worth_, source = priors.worth, crowd.source
     crowd = crowd.count_as_observed(model.worth_) if model.rated_ else crowd
     fitted, crowd, priors = _fit_scores(model, crowd, priors, model.start, children[1], on_progress, kept)
     model.items_, model.users_ = crowd.source.items, crowd.source.users
@@ -54,12 +54,12 @@ def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_p
         assert isinstance(crowd, InMemory)
         _keep_orders(model, crowd, _refine_orders(model, crowd, fitted, priors, on_progress), priors)
     _add_members(model, crowd, priors, children[3:], on_progress)
-    model.deviation_ = _choose_deviation(model, crowd.source, children[2])
+    model.deviation_ = _choose_deviation(model, source, children[2])
 
 
 def _choose_deviation(model: "MixedRanking", source: Source, rng: np.random.Generator) -> float | None:
     """Choose how far people deviate from the rankings they follow, by comparisons held out of some users' ones."""
-    sample = replace(every_nth_user(source, DEVIATING_SAMPLE), weights=None)
+    sample = every_nth_user(source, DEVIATING_SAMPLE)
     shares = rng.random(sample.n_users)  # some are asked little, some much
     held_out = rng.random(len(sample)) < shares[sample.user_of_each()]
     if held_out.all() or not held_out.any():
