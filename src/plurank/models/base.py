@@ -1,6 +1,5 @@
 """What every fitted model of rankings and user weights can do."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -24,17 +22,17 @@ from plurank.data.rows import refuse_missing
 from plurank.data.sources import as_comparisons, pieces_of
 from plurank.data.summary import Summary
 from plurank.evaluation.prediction import accuracy, log_likelihood
-from plurank.exceptions import DataError, ParameterError, SkippedWarning
-from plurank.inference.deviations import Deviations, find_deviations, log_odds
+from plurank.exceptions import DataError, ParameterError
+from plurank.inference.deviations import Deviations, find_deviations
 from plurank.inference.held_out import mean_log_likelihood
 from plurank.inference.intervals import LEVEL, user_place_bounds
 from plurank.inference.laws import Law, Tokens
 from plurank.inference.priors import count_weights
 from plurank.models.boards import board
 from plurank.models.fields import COMMON, Fields
-from plurank.models.followers import Followers, last_if_unknown
+from plurank.models.followers import Followers, last_if_unknown, rows_among
+from plurank.models.unknown import refuse_unknown, skip_unknown
 from plurank.rng import RandomState, as_generator
-from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank.models.person import Person
@@ -130,23 +128,11 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
         if unknown == "error":
             return self._infer_weights(self._in_own_items(comparisons))
-        known = self._known_part(comparisons)
+        known = skip_unknown(comparisons, self.items_)
         weights = np.tile(self.mean_weights_, (comparisons.n_users, 1))
         if len(known):
             weights[look_up(known.users, comparisons.users, "user")] = self._infer_weights(self._in_own_items(known))
         return weights
-
-    def _known_part(self, comparisons: Comparisons) -> Comparisons:
-        """Leave out comparisons of items the model does not know, and say how many there were."""
-        is_known = look_up(comparisons.items, self.items_, "item") >= 0
-        keep = is_known[comparisons.winners] & is_known[comparisons.losers]
-        if keep.all():
-            return comparisons
-        compared = np.unique([comparisons.winners, comparisons.losers])
-        n_items = int((~is_known[compared]).sum())
-        skipped = f"skipped {int((~keep).sum()):,} of {count(len(keep), 'comparison')}"
-        warnings.warn(f"{skipped}: the model does not know {count(n_items, 'item')}.", SkippedWarning, stacklevel=3)
-        return comparisons.select(keep)
 
     def predict_proba(self, X: Any) -> Floats:
         """P(left preferred) for a frame with columns user, left, right, (n,). Unknown users get the mean weights."""
@@ -177,8 +163,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
         check_is_fitted(self, "rankings_")
         asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
-        rows = last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
-        people = self.followers(asked)
+        people, rows = self.followers(asked), rows_among(asked, test)
         chances = self.probabilities(people, rows, test.winners, test.losers)
         own = self._deviations(asked, people)
         return chances if own is None else own.shift(chances, rows, test.winners, test.losers)
@@ -266,17 +251,10 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         order = look_up(frame["item"], self.items_, "item")
         return frame.with_columns(lower=lower[order], upper=upper[order])
 
-    def _rank_deviating(self, weights: Floats, followed: Floats, own: Deviations) -> pl.DataFrame:
-        """Rank all items for one person who deviates from their rankings."""
-        scores, shift = self._deviating_scores(weights, *own.table())
-        frame = board(self.items_, np.argsort(-scores, kind="stable"), scores)
-        return self._with_places(frame, weights, followed, shift)
-
-    def _deviating_scores(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
-        """``_item_scores`` of somebody with deviations, and how far these move what ``_place_scores`` says."""
-        before = self._item_scores(weights)
-        scores: Floats = expit(log_odds(before) + own - own.mean())
-        return scores, (scores - before, scores * (1.0 - scores) * errors)
+    def _rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+        """Rank all items for one person, given their weights (K,), what these may be, and how the person deviates."""
+        assert own is None, "a model that learns deviations says how they change an order"
+        return self._with_places(self._board(weights), weights, followed)
 
     def fold_in(self, answers: Any = None) -> "Person":
         """Get to know one new person; nothing is fitted again.
@@ -368,12 +346,3 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "rankings_")
         save(self, path)
-
-
-def refuse_unknown(items: list[Any]) -> None:
-    """Refuse items that a model does not know, by name."""
-    if items:
-        shown = ", ".join(repr(item) for item in items[:5]) + (", ..." if len(items) > 5 else "")
-        raise DataError(
-            f"the model does not know {len(items):,} of the items compared ({shown}). Drop their rows or fit again."
-        )

@@ -15,12 +15,11 @@ from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, r
 from plurank.algorithms.start_rankings import Start, start_rankings
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import OrderedComponent, places_of
-from plurank.data.encoding import look_up
 from plurank.data.sampling import Source, every_nth_user
 from plurank.evaluation.alignment import align
 from plurank.inference.deviations import choose_spread
 from plurank.inference.priors import Priors
-from plurank.models.followers import last_if_unknown
+from plurank.models.followers import rows_among
 from plurank.models.orders import ORDERS
 from plurank.progress import Progress
 from plurank.rng import as_generator, spawn
@@ -65,8 +64,7 @@ def _choose_deviation(model: "MixedRanking", source: Source, rng: np.random.Gene
     if held_out.all() or not held_out.any():
         return None
     asked, test = sample.select(~held_out), sample.select(held_out)
-    people = model.followers(asked)
-    rows = last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
+    people, rows = model.followers(asked), rows_among(asked, test)
     chances, predicted = (
         model.probabilities(people, who, c.winners, c.losers)
         for who, c in ((asked.user_of_each(), asked), (rows, test))

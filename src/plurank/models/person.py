@@ -19,8 +19,9 @@ from plurank.inference.intervals import LEVEL, N_DRAWS
 from plurank.inference.laws import Law
 from plurank.inference.questions import choose_questions
 from plurank.inference.weight_draws import Draws
-from plurank.models.base import Codes, Floats, RankingModel, refuse_unknown
+from plurank.models.base import Codes, Floats, RankingModel
 from plurank.models.boards import weight_table
+from plurank.models.unknown import refuse_unknown
 
 N_POSTERIOR_DRAWS = 1000
 
@@ -60,10 +61,7 @@ class Person:
 
     def rank(self) -> pl.DataFrame:
         """Rank all items, best first: columns item, score, rank, lower, upper; see ``rank`` of the model."""
-        followed = self._draws[0].resample(N_DRAWS)
-        if self._own is not None:
-            return self._model._rank_deviating(self.weights, followed, self._own)
-        return self._model._with_places(self._model._board(self.weights), self.weights, followed)
+        return self._model._rank_person(self.weights, self._draws[0].resample(N_DRAWS), self._own)
 
     def predict(self, left: Sequence[Any], right: Sequence[Any]) -> Floats:
         """P(left preferred), (n,), for items on the left and on the right."""

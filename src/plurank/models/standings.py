@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from plurank.choices import Mixing
@@ -13,6 +14,7 @@ from plurank.components.ordered import OrderedComponent
 from plurank.data.checks import check_share
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError
+from plurank.inference.deviations import Deviations, log_odds
 from plurank.inference.intervals import LEVEL, draw_user, place_bounds, weight_bounds
 from plurank.models.base import Floats, RankingModel
 from plurank.models.boards import board, check_ranking, weight_table
@@ -36,10 +38,20 @@ class ScoredRankings(RankingModel):
             return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
         return self._wins_by_ranking() @ weights
 
+    def _rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+        if own is None:
+            return super()._rank_person(weights, followed, own)
+        scores, shift = self._deviating_scores(weights, *own.table())
+        frame = board(self.items_, np.argsort(-scores, kind="stable"), scores)
+        return self._with_places(frame, weights, followed, shift)
+
     def _deviating_scores(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+        """``_item_scores`` of somebody with deviations, and how far these move what ``_place_scores`` says."""
         if self.mixing == "utility":
             return mean_wins((self.scores_ @ weights + own)[:, None])[:, 0], (own, errors)
-        return super()._deviating_scores(weights, own, errors)
+        before = self._item_scores(weights)
+        scores: Floats = expit(log_odds(before) + own - own.mean())
+        return scores, (scores - before, scores * (1.0 - scores) * errors)
 
     def _wins_by_ranking(self) -> Floats:
         """P(preferred to another item drawn at random) for every item in every ranking, (Q, K)."""
