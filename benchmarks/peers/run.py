@@ -43,8 +43,8 @@ def prepare_cases(given: argparse.Namespace) -> list[Path]:
                 folder = given.work / name.replace(" ", "-") / task.replace(" ", "-") / str(seed)
                 folders.append(folder)
                 if not (folder / "case.json").exists():
-                    sizes = {"most_users": given.most_users}
-                    prepare(folder, people, task, seed, given.most_pairs, {"set": name, **sizes})
+                    about = {"set": name, "most_users": given.most_users}
+                    prepare(folder, people, task, seed, given.most_pairs, about)
                 check_sizes(folder, given)
     return folders
 
@@ -53,10 +53,10 @@ def check_sizes(folder: Path, given: argparse.Namespace) -> None:
     """Stop where a case of other sizes lies in the folder: its users are other people."""
     about = read_about(folder)
     for name in ("most_users", "most_pairs"):
-        if about[name] != getattr(given, name):
+        if about.get(name) != getattr(given, name):
             said = f"--{name.replace('_', '-')}"
             sys.exit(
-                f"{folder} is of a match with {said} {about[name]}, expected {getattr(given, name)}. "
+                f"{folder} is of a match with {said} {about.get(name)}, expected {getattr(given, name)}. "
                 "Say the same sizes, or --work with another folder."
             )
 
@@ -74,7 +74,7 @@ def jobs_of(folders: list[Path], methods: list[str]) -> Iterator[tuple[str, Path
 def run_job(name: str, folder: Path, environments: Path, threads: int, minutes: float) -> None:
     """Run one method on one case unless its present code has; a failure is kept beside and does not stop the match."""
     done, failed = folder / f"{name}.json", folder / f"{name}.failed"
-    if done.exists() and json.loads(done.read_text())["code"] == code_of(name):
+    if done.exists() and json.loads(done.read_text()).get("code") == code_of(name):
         return
     done.unlink(missing_ok=True)
     failed.unlink(missing_ok=True)
@@ -140,8 +140,7 @@ def parse() -> argparse.Namespace:
     given.most_pairs = given.most_pairs or (SMALL_PAIRS if given.small else FULL_PAIRS)
     given.most_users = given.most_users or (SMALL_USERS if given.small else None)
     given.sets = given.sets or ([SIMULATED] if given.data is None else list(SMALL if given.small else SETS))
-    whole = given.name.removesuffix("_part")
-    given.work = given.work or given.environments / "work" / whole
+    given.work = given.work or given.environments / "work" / given.name.removesuffix("_part")
     return given
 
 
