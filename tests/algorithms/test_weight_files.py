@@ -48,13 +48,6 @@ def test_keeping_a_later_version_forgets_the_one_kept_before(files):
     assert len(list(files.folder.iterdir())) == 1
 
 
-def test_what_never_changes_is_found_or_not_there_yet(files):
-    files.folder.mkdir()
-    assert files.find("shares", 0) is None
-    files.write("shares", 0, 0, np.ones(2))
-    assert files.find("shares", 0).tolist() == [1.0, 1.0]
-
-
 def test_a_folder_with_something_of_others_stays(files):
     write(files, 0.0)
     note = files.folder / "note.txt"

@@ -68,19 +68,37 @@ def test_people_who_could_not_contradict_themselves_say_nothing():
     assert not look_rated(Comparisons.from_arrays(["u", "u", "v"], ["a", "b", "a"], ["b", "c", "c"]))
 
 
-def test_a_users_n_items_count_as_n_minus_one_observations():
-    c = Comparisons.from_ratings(ratings())
-    weighed = weigh_observations(c)
-    totals = np.add.reduceat(weighed.weights, weighed.offsets[:-1])
-    np.testing.assert_allclose(totals, np.minimum(np.diff(c.offsets), count_items(c) - 1))
-    assert weighed.total_weight == pytest.approx(totals.sum())
-    dearer = weigh_observations(c, 2.0)
-    assert weighed.total_weight < dearer.total_weight <= 2.0 * weighed.total_weight
-    assert weigh_observations(c, 1000.0) is c
+def test_all_comparisons_of_n_items_count_as_n_minus_one_observations():
+    frame = ratings(n_stars=1000).unique(["user", "rating"])
+    c = Comparisons.from_ratings(frame)
+    n_items = count_items(c)
+    np.testing.assert_allclose(weigh_observations(c).weights_of_users(), n_items - 1)
+    twice = weigh_observations(c, 2.0).weights_of_users()
+    np.testing.assert_allclose(twice, np.diff(c.offsets) / (1 + (n_items - 2) / 4))
+    assert (twice >= n_items - 1).all()
+    assert (twice < 2 * n_items).all()
+    np.testing.assert_allclose(weigh_observations(c, 1e12).weights, 1.0)
 
 
-def test_weights_given_keep_their_proportions():
-    c = Comparisons.from_arrays(["u"] * 3, ["a", "b", "a"], ["b", "c", "c"], [0.5, 1.0, 1.0])
-    np.testing.assert_allclose(weigh_observations(c).weights, np.array([0.5, 1.0, 1.0]) * 2.0 / 2.5)
-    few = Comparisons.from_arrays(["u"] * 2, ["a", "b"], ["b", "c"], [0.5, 1.0])
-    np.testing.assert_array_equal(weigh_observations(few).weights, [0.5, 1.0])
+def test_comparisons_that_share_no_item_count_in_full():
+    c = Comparisons.from_arrays(["u", "u", "v"], ["a", "c", "a"], ["b", "d", "b"])
+    np.testing.assert_array_equal(weigh_observations(c).weights, 1.0)
+
+
+def test_what_one_item_did_to_many_counts_less_than_what_many_did_to_many():
+    star = Comparisons.from_arrays(["u"] * 4, ["a", "b", "c", "d"], ["z"] * 4)
+    chain = Comparisons.from_arrays(["u"] * 4, ["a", "b", "c", "d"], ["b", "c", "d", "z"])
+    assert weigh_observations(star).total_weight == pytest.approx(4 / (1 + 1.5 / 2))
+    assert weigh_observations(chain).total_weight > weigh_observations(star).total_weight
+
+
+def test_a_weight_of_two_counts_as_the_row_twice():
+    heavy = Comparisons.from_arrays(["u"] * 3, ["a", "b", "a"], ["b", "c", "c"], [2.0, 1.0, 1.0])
+    twice = Comparisons.from_arrays(["u"] * 4, ["a", "a", "b", "a"], ["b", "b", "c", "c"])
+    found = weigh_observations(twice).weights
+    np.testing.assert_allclose(weigh_observations(heavy).weights, [found[:2].sum(), *found[2:]])
+
+
+def test_halves_of_a_tie_are_one_comparison():
+    tie = Comparisons.from_arrays(["u"] * 2, ["a", "b"], ["b", "a"], [0.5, 0.5])
+    np.testing.assert_array_equal(weigh_observations(tie).weights, 0.5)

@@ -45,6 +45,13 @@ def test_index_pairs_and_find_duplicates_equal_their_twins(data):
     both("find_duplicates", offsets, winners, losers, n_items)
 
 
+@given(data=users_and_items())
+def test_count_meetings_equals_its_twin(data):
+    offsets, winners, losers, weights, n_items, _ = data
+    for counts in (weights, np.empty(0)):
+        both("count_meetings", offsets, winners, losers, counts, n_items)
+
+
 @given(data=users_and_items(), tied=st.booleans())
 def test_find_consistent_equals_its_twin(data, tied):
     offsets, winners, losers, _, n_items, _ = data

@@ -9,18 +9,19 @@ import plurank
 from benchmarks.peers.case import Floats, Predict, Train
 
 SETTINGS = [
-    {"n_rankings": 3, "mixing": "probability"},
-    {"n_rankings": 8, "mixing": "probability"},
+    {"n_rankings": 5, "mixing": "probability"},
     {"n_rankings": 2, "mixing": "utility"},
+    {"n_rankings": 3, "mixing": "utility"},
     {"n_rankings": 5, "mixing": "utility"},
     {"n_rankings": 10, "mixing": "utility"},
 ]
+MEMBERS = 4  # that predictions average over, as other methods average over samples
 
 
 def fit(train: Train, seed: int, threads: int, **setting: Any) -> Predict:  # noqa: ARG001  numba is told
     items = np.arange(train.n_items)
     pairs = plurank.Comparisons.from_arrays(*train.pairs.select("user", "winner", "loser"), items=items)
-    model = plurank.MixedRanking(random_state=seed, **setting).fit(pairs)
+    model = plurank.MixedRanking(random_state=seed, ensemble=MEMBERS, **setting).fit(pairs)
 
     def predict(asked: pl.DataFrame, questions: pl.DataFrame) -> Floats:
         if not len(asked):

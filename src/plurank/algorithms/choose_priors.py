@@ -30,6 +30,9 @@ Codes = NDArray[np.int32]
 ENOUGH = 250_000  # comparisons to choose by
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
+# Observations, where comparisons are made from ratings: what is left without the items held out, 64 %, is then so thin
+# that it asks for narrower scores than the whole does, and the first priors are better than those chosen.
+LEAST_PER_SCORE = 25
 SHARE = 0.2
 FIRST_PASSES, PASSES, TOL = 20, 10, 1e-5  # with the given priors, then with any others
 JUDGED_PASSES = 20  # with those chosen, to say how well they predict
@@ -61,6 +64,7 @@ class Split:
     users: Codes
     scores: Floats
     weights: Floats
+    rated: bool
 
 
 class Chosen(NamedTuple):
@@ -89,6 +93,8 @@ def choose_priors(
     if not moves and not (rated and n_rankings > 1):
         return Chosen(priors)
     sample = crowd.sample(n_rankings, ENOUGH, rng, rated=rated)
+    if rated and weigh_observations(sample).total_weight < LEAST_PER_SCORE * sample.n_items * n_rankings:
+        moves = []
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return Chosen(priors)
@@ -120,7 +126,7 @@ def _judge(priors: Priors, split: Split, mixing: Mixing) -> Quality:
     """Hold what the chosen priors predict against one ranking, fitted to the same comparisons."""
     single = replace(split, scores=np.zeros((split.train.n_items, 1)), weights=np.ones((split.train.n_users, 1)))
     chances = _chances(split, priors, mixing, JUDGED_PASSES)
-    by_one = _chances(single, Priors.vague(1), "probability", JUDGED_PASSES)
+    by_one = _chances(single, replace(Priors.vague(1), worth=priors.worth), "probability", JUDGED_PASSES)
     return Quality.of(len(split.train), np.minimum(chances, 1.0), np.minimum(by_one, 1.0), split.counts)
 
 
@@ -138,7 +144,7 @@ def _splits(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, r
 
 
 def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rng: np.random.Generator) -> Split | None:
-    kept, held_out = split_safely(sample, SHARE, rng)
+    kept, held_out = split_safely(sample, SHARE, rng, rated)
     users = sample.user_of_each()
     trained = np.zeros(sample.n_users, dtype=bool)
     trained[users[kept]] = True
@@ -148,11 +154,14 @@ def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rn
     rows = (np.cumsum(trained) - 1).astype(np.int32)[users[held_out]]
     counts = np.ones(int(held_out.sum())) if sample.weights is None else sample.weights[held_out]
     start = from_items(weigh_observations(train) if rated else train, n_rankings, mixing, rng)
-    return Split(train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, users[held_out], *start)
+    return Split(
+        train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, users[held_out], *start, rated
+    )
 
 
 def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> tuple[BradleyTerry, InMemory]:
-    crowd, point = InMemory(split.train, split.weights), BradleyTerry(split.scores, mixing)
+    train = weigh_observations(split.train, priors.worth) if split.rated else split.train
+    crowd, point = InMemory(train, split.weights), BradleyTerry(split.scores, mixing)
     return refine_scores(crowd, point, priors.counts, priors.scores, max_iter=n_passes, tol=TOL).component, crowd
 
 
@@ -164,12 +173,12 @@ def _choose_worth(
 
     A worth that leaves all rankings alike is too small, so that larger ones are tried whatever they gain.
     """
-    begun, alike = _warm(splits, priors, mixing, rated)
+    begun, alike = _warm(splits, priors, mixing)
     best = _predict(priors, begun, mixing)
     worth = priors.worth
     while rated and len(priors.mean) > 1 and (worth := 2.0 * worth) <= MOST_WORTH:
         dearer = replace(priors, worth=worth)
-        tried, still_alike = _warm(splits, dearer, mixing, rated)
+        tried, still_alike = _warm(splits, dearer, mixing)
         logs = _predict(dearer, tried, mixing)
         gain, error = _gain(logs - best, splits)
         if gain > max(LEAST_GAIN, error):
@@ -179,17 +188,15 @@ def _choose_worth(
     return priors, begun, best
 
 
-def _warm(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> tuple[list[Split], bool]:
+def _warm(splits: list[Split], priors: Priors, mixing: Mixing) -> tuple[list[Split], bool]:
     """Weigh comparisons, and start from a fit with the given priors, unless its rankings are alike (also said): with
     other priors they would stay so."""
     warm, some_alike = [], False
     for split in splits:
-        weighed = replace(split, train=weigh_observations(split.train, priors.worth)) if rated else split
-        component, crowd = _fit(weighed, priors, mixing, FIRST_PASSES)
-        if not component.are_alike:
-            weighed = replace(weighed, scores=component.scores, weights=crowd.weights)
-        some_alike |= component.are_alike
-        warm.append(weighed)
+        component, crowd = _fit(split, priors, mixing, FIRST_PASSES)
+        alike = component.are_alike
+        warm.append(split if alike else replace(split, scores=component.scores, weights=crowd.weights))
+        some_alike |= alike
     return warm, some_alike
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plurank.components.bradley_terry import BradleyTerry, ScorePass, ScoreSums, cut_for_scores
 from plurank.data.blocks import cut_users, sum_blocks
 from plurank.data.comparisons import Comparisons
-from plurank.data.observations import look_rated, observed_shares, weigh_observations
+from plurank.data.observations import look_rated, weigh_observations
 from plurank.data.sampling import Source, sample_for_scores
 from plurank.inference.priors import keep_from_zero
 
@@ -100,7 +100,7 @@ class InMemory:
         """Draw users whose comparisons are enough to tell good scores from bad ones."""
         c, share = self.comparisons, None
         if rated:
-            share = self._sum(observed_shares(c, 1.0) * c.weights_of_users()) / self.total_weight
+            share = self._sum(weigh_observations(c).weights_of_users()) / self.total_weight
         return sample_for_scores(c, n_rankings, enough, rng, share)
 
     def begin(self, weights: Floats) -> "InMemory":

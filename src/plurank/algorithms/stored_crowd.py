@@ -17,7 +17,7 @@ from plurank.algorithms.weight_files import WeightFiles
 from plurank.components.bradley_terry import BradleyTerry, ScoreSums, cut_for_scores
 from plurank.data.blocks import Group, group_users, number_groups, sum_blocks
 from plurank.data.comparisons import Comparisons
-from plurank.data.observations import look_rated, observed_shares, share_out
+from plurank.data.observations import look_rated, weigh_observations
 from plurank.data.sampling import sample_for_scores
 from plurank.data.store import Store
 from plurank.engine.local import Engine
@@ -88,7 +88,7 @@ class StoredCrowd:
         """Draw users whose comparisons are enough to tell good scores from bad ones."""
         share = self._sum_weights(1.0) / self.total_weight if rated else None
         drawn = sample_for_scores(self.store, n_rankings, enough, rng, share)
-        return drawn if self.worth is None else share_out(drawn, observed_shares(drawn, self.worth))
+        return drawn if self.worth is None else weigh_observations(drawn, self.worth)
 
     def begin(self, weights: Floats) -> "StoredCrowd":
         """Give the same crowd where everybody starts from the same weights (K,)."""
@@ -144,7 +144,7 @@ def weigh_group(task: Task, group: Group) -> ScoreSums:
     """Weigh the users of a group, and leave their weights in the files of the fit."""
     users = task.store.block(*group.users, labelled=False)
     if task.worth is not None:
-        users = share_out(users, _shares_of(task, group, users))
+        users = weigh_observations(users, task.worth)
     if task.accepted is None:
         start = np.tile(task.start, (users.n_users, 1))
     else:
@@ -156,21 +156,12 @@ def weigh_group(task: Task, group: Group) -> ScoreSums:
     return found.sums
 
 
-def _shares_of(task: Task, group: Group, users: Comparisons) -> Floats:
-    """What comparisons of each user count as, counted once and kept."""
-    kept = task.files.find("shares", group.number)
-    if kept is None:
-        kept = observed_shares(users, task.worth or 1.0)
-        task.files.write("shares", group.number, 0, kept)
-    return kept
-
-
 def weight_of(where: tuple[Store, float | None], group: Group) -> Floats:
     """How many comparisons those of a group count as."""
     store, worth = where
     users = store.block(*group.users, labelled=False)
-    totals = users.weights_of_users()
-    return sum_blocks(totals if worth is None else observed_shares(users, worth) * totals, group.blocks)
+    weighed = users if worth is None else weigh_observations(users, worth)
+    return sum_blocks(weighed.weights_of_users(), group.blocks)
 
 
 def weights_of(where: tuple[WeightFiles, int], group: Group) -> Floats:

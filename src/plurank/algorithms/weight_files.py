@@ -56,10 +56,6 @@ class WeightFiles:
             raise DataError(f"{path} is missing or damaged ({reason}); the fit cannot go on. Fit again.") from None
         return array
 
-    def find(self, name: str, group: int) -> Floats | None:
-        """Read an array that never changes, None where there is none yet."""
-        return self.read(name, group, 0) if self._path(name, group, 0).exists() else None
-
     def _path(self, name: str, group: int, version: int) -> Path:
         return self._home(version) / f"{name}-{group:05}.npy"
 

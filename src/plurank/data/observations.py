@@ -1,8 +1,9 @@
 """How many observations a user's comparisons are worth.
 
-Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was looked at once: they
-are worth about n - 1 observations, or a few times that where people were sure. Counted in full they would drown the
-priors, and weights would seem far too certain.
+Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was looked at once: what
+was odd about one rating is in all comparisons of its item. So a comparison counts the less the more others of the same
+user have its items, and all together are worth n - 1 observations, or a few times that where people were sure. Counted
+in full they would drown the priors, and weights would seem far too certain.
 """
 
 from dataclasses import replace
@@ -41,25 +42,16 @@ def look_rated(source: Source) -> bool:
     return bool(n_repeated <= FEW * len(c))
 
 
-def observed_shares(comparisons: Comparisons, worth: float) -> NDArray[np.float64]:
-    """Give what each comparison of a user counts as, (M,), if those of one who rated n items are worth (n - 1)."""
-    c = comparisons
-    totals = c.weights_of_users()
-    return np.minimum(1.0, worth * (count_items(c) - 1) / np.maximum(totals, 1e-300))
-
-
-def share_out(comparisons: Comparisons, shares: NDArray[np.float64]) -> Comparisons:
-    """Let all comparisons of a user count less, by the user's share (M,)."""
-    c = comparisons
-    if (shares == 1.0).all():
-        return c
-    each = np.repeat(shares, np.diff(c.offsets))
-    return replace(c, weights=each if c.weights is None else c.weights * each)
-
-
 def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparisons:
-    """Weigh comparisons so that those of a user who rated n items count as worth (n - 1), where they would be more."""
-    return share_out(comparisons, observed_shares(comparisons, worth))
+    """Let a comparison count as ``1 / (1 + (m - 1) / (2 worth))``, m: how many the user has of its items, on average.
+
+    All n (n - 1) / 2 of somebody who rated n items then count as n - 1 if an item rated is worth 1, and as nearly
+    ``worth`` times that if it is worth more. Comparisons that share no item count in full.
+    """
+    c = comparisons
+    meetings = kernels.count_meetings(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
+    shares = 1.0 / (1.0 + np.maximum(meetings - 1.0, 0.0) / (2.0 * worth))
+    return replace(c, weights=shares if c.weights is None else c.weights * shares)
 
 
 def count_chances(comparisons: Comparisons) -> NDArray[np.int64]:

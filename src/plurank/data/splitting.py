@@ -79,17 +79,23 @@ def hold_out(
     return comparisons.select(kept), comparisons.select(held_out)
 
 
-def split_safely(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Marks, Marks]:
+def split_safely(
+    comparisons: Comparisons, share: float, rng: np.random.Generator, rated: bool | None = None
+) -> tuple[Marks, Marks]:
     """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
 
-    Comparisons made from a user's ratings agree with a ranking, and where there are at least as many of them as items,
-    a held-out pair can be told from the others by transitivity: there items are held out, elsewhere single comparisons.
-    Nothing is held out of users with nothing left to train on.
+    All comparisons of an item that was rated once have what was odd about that rating, so that of made comparisons
+    items are held out (``rated``, or what the comparisons say themselves). Where nobody knows, items are held out of
+    users whose comparisons agree with a ranking and are at least as many as items: single ones could be told from the
+    others by transitivity. Of all others it is single comparisons. Nothing is held out of users with nothing left to
+    train on.
     """
     c = comparisons
-    # ties of ratings may be tossed or go both ways, so that made comparisons, too, can contradict each other
-    made = bool(c.rated) | kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
-    each = np.repeat(made & (count_chances(c) > 0), np.diff(c.offsets))
+    if c.rated if rated is None else rated:
+        each = np.ones(len(c), dtype=bool)
+    else:
+        agree = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
+        each = np.repeat(agree & (count_chances(c) > 0), np.diff(c.offsets))
     by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
     kept, held_out = np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
     users = c.user_of_each()

@@ -9,6 +9,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
     from plurank.kernels.reference import (
         arrange_halves,
         choose_half,
+        count_meetings,
         count_shared_users,
         decide_comparisons,
         decided_pairs,
@@ -42,6 +43,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
 else:
     from plurank.kernels.deviations import solve_deviations
     from plurank.kernels.grouping import (
+        count_meetings,
         encode_keys,
         find_consistent,
         find_duplicates,
@@ -72,6 +74,7 @@ else:
 __all__ = [
     "arrange_halves",
     "choose_half",
+    "count_meetings",
     "count_shared_users",
     "decide_comparisons",
     "decided_pairs",

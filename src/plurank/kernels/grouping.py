@@ -206,6 +206,26 @@ def find_duplicates(offsets, winners, losers, n_items):
 
 
 @kernel()
+def count_meetings(offsets, winners, losers, weights, n_items):
+    """Count how many comparisons of the same user the two items of each are in, on average, (n,).
+
+    ``(n[winners] + n[losers]) / 2`` with n = bincount of winners and losers, over the comparisons of each user.
+    """
+    counts = np.zeros(n_items)
+    meetings = np.empty(winners.size)
+    for u in range(offsets.size - 1):
+        for e in range(offsets[u], offsets[u + 1]):
+            weight = weights[e] if weights.size else 1.0
+            counts[winners[e]] += weight
+            counts[losers[e]] += weight
+        for e in range(offsets[u], offsets[u + 1]):
+            meetings[e] = 0.5 * (counts[winners[e]] + counts[losers[e]])
+        for e in range(offsets[u], offsets[u + 1]):
+            counts[winners[e]] = counts[losers[e]] = 0.0
+    return meetings
+
+
+@kernel()
 def _is_tie(winners, losers, e, begin, end):
     """Tell whether comparison e of a user's begin, ..., end - 1 is one of two in a row that go both ways."""
     if e > begin and winners[e - 1] == losers[e] and losers[e - 1] == winners[e]:

@@ -81,6 +81,14 @@ def find_duplicates(offsets: Ints, winners: Codes, losers: Codes, n_items: int) 
     return len(users) - len(set(zip(users.tolist(), winners.tolist(), losers.tolist(), strict=True)))
 
 
+def count_meetings(offsets: Ints, winners: Codes, losers: Codes, weights: Floats, n_items: int) -> Floats:
+    weights, meetings = ones_if_empty(weights, winners.size), np.empty(winners.size)
+    for b, e in itertools.pairwise(offsets):
+        counts = np.bincount(winners[b:e], weights[b:e], n_items) + np.bincount(losers[b:e], weights[b:e], n_items)
+        meetings[b:e] = 0.5 * (counts[winners[b:e]] + counts[losers[b:e]])
+    return meetings
+
+
 def choose_half(offsets: Ints, uniforms: Floats) -> Mask:
     chosen = np.zeros(uniforms.size, bool)
     for begin, end in itertools.pairwise(offsets):

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 DEVIATING_SAMPLE = 50_000  # comparisons
+# where the climb of the priors begins: blends of scores are narrower than the scores, so that these spread more
+FIRST_PRIORS = {
+    "probability": {"concentration": 3.0, "spread": 1.0},
+    "utility": {"concentration": 10.0, "spread": 2.0},
+}
 WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
 
 
@@ -76,7 +81,7 @@ def _choose_priors(model: "MixedRanking", crowd: Crowd, rng: np.random.Generator
     given = {name: getattr(model, name) for name in ("concentration", "spread")}
     free = tuple(name for name, value in given.items() if value is None)
     known = {name: float(value) for name, value in given.items() if value is not None}
-    priors = Priors.vague(model.n_rankings, **known)
+    priors = Priors.vague(model.n_rankings, **{**FIRST_PRIORS[model.mixing], **known})
     return choose_priors(crowd, priors, model.mixing, free, rated=model.rated_, rng=rng, on_progress=on_progress)
 
 
