@@ -108,6 +108,18 @@ def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
     assert worths[0] > worths[1]
 
 
+@pytest.mark.parametrize(("n_users", "moves"), [(20, False), (400, True)])
+def test_priors_stay_where_few_ratings_tell_little_of_each_score(n_users, moves):
+    rng = np.random.default_rng(0)
+    seen = 3.0 * rng.standard_normal((2, 10))[rng.integers(2, size=n_users)] + rng.standard_normal((n_users, 10))
+    users, items = (index.ravel() for index in np.indices(seen.shape))
+    c = Comparisons.from_ratings(pl.DataFrame({"user": users, "item": items, "rating": seen.ravel()}))
+    priors = Priors.vague(2)
+    found = choose_priors(InMemory(c), priors, "utility", ("spread",), rated=True, rng=np.random.default_rng(0))
+    assert (found.priors.spread != priors.spread) == moves
+    assert found.quality is not None, "what they predict is told all the same"
+
+
 def test_comparisons_asked_one_by_one_have_no_worth_to_choose(strict_data):
     assert choose(strict_data, Priors.vague(2), "concentration", "spread").worth == 1.0
 

@@ -1,5 +1,6 @@
 """Splits by item, splits that do not tell on each other, and blocks of users."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -78,6 +79,18 @@ def test_a_safe_split_holds_out_items_of_circular_users_and_comparisons_of_the_o
     trained, tested = (items_by_user(c.select(marks & circular)) for marks in (kept, held_out))
     assert tested
     assert all(not trained[user] & tested[user] for user in trained.keys() & tested.keys())
+
+
+def test_a_safe_split_holds_out_items_of_everybody_whose_comparisons_are_made_from_ratings(rng):
+    users = np.repeat(np.arange(300), 6)
+    c = build(users, np.tile(np.arange(6), 300), np.tile(np.arange(1, 7), 300), None, np.arange(7))
+    for rated, marked in ((True, c), (None, replace(c, rated=True))):
+        kept, held_out = split_safely(marked, 0.4, rng, rated)
+        trained, tested = (items_by_user(c.select(marks)) for marks in (kept, held_out))
+        assert tested
+        assert all(not trained[user] & tested[user] for user in trained.keys() & tested.keys())
+    kept, held_out = split_safely(replace(c, rated=True), 0.4, rng, False)
+    assert (kept | held_out).all(), "whoever denies it is believed"
 
 
 def test_draws_of_keys_lie_in_the_unit_interval_and_depend_on_seed_and_key_alone():

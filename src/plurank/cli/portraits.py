@@ -40,7 +40,7 @@ MIXINGS = {
     "probability": "each comparison is made by one of a person's rankings (probability)",
     "utility": "each person blends the rankings' scores into one taste (utility)",
 }
-RATED = "made from ratings or rankings, it seems: a person's n items count as {worth}n - 1{close} observations"
+RATED = "made from ratings or rankings, it seems: a person's n items count as about {worth}n - 1{close} observations"
 
 
 class Portrait(NamedTuple):
