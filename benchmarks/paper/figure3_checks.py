@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 import plurank
 from benchmarks.common import parser_of, write_results
-from plurank.algorithms.detect_novel_pairs import project
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING, REGRESSION_TOL, recover_rankings
 from plurank.algorithms.round_to_rankings import round_to_rankings
+from plurank.algorithms.row_projections import project
 from plurank.components.strict import ranking_matrix
 from plurank.statistics.pair_moments import Moments, pair_moments
 

@@ -84,6 +84,17 @@ def test_the_halves_equal_their_twins_and_are_halves(data):
     both("count_shared_users", begins, row_middles, row_middles, ends, user_of, row_weights)
     both("sum_gathered", begins, ends, user_of, row_weights, rng.standard_normal((offsets.size - 1, 3)))
     both("sum_gathered", offsets[:-1], middles, arranged, weights, rng.standard_normal((2 * lower.size, 1)))
+    values = rng.standard_normal((offsets.size - 1, 3)).astype(np.float32)
+    so_far = rng.standard_normal((begins.size, 3)).astype(np.float32)
+    both("add_gathered", row_middles, ends, user_of, row_weights, values, so_far, rtol=1e-5, atol=1e-5)
+
+
+@given(seed=st.integers(0, 1000), n_points=st.integers(0, 5), n_others=st.integers(0, 5), n_columns=st.integers(1, 7))
+def test_what_is_said_about_projected_rows_equals_its_twins(seed, n_points, n_others, n_columns):
+    rng = np.random.default_rng(seed)
+    points, others = (rng.integers(-2, 3, (n, n_columns)).astype(np.float32) for n in (n_points, n_others))
+    apart = both("are_apart", points, others, int(rng.integers(0, n_columns + 1)), 4.0)
+    both("stay_above", points, others, apart, rng.random((n_points, n_columns)) < 0.8)
 
 
 def test_every_half_is_equally_likely():

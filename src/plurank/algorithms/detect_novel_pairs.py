@@ -4,27 +4,35 @@ Paper: Algorithm 2 (NovelPairDetect via random projections), section 5; the stat
 Needs the moments E as an operator; gives the rows of K novel pairs, their solid angles, and the terms of
 the regression of Algorithm 3. Differences from the paper:
 - the loop stops at K pairs (``while k <= K`` as printed collects K + 1);
-- the sets J are computed only for rows that can have a positive solid angle: those that are the highest for some
-  direction, and those not separated from one of these;
+- the sets J are computed only where they can change a solid angle: for candidates, the rows not separated from one that
+  is the highest along some direction; and among rivals, the rows that lie above some candidate along a direction whose
+  highest row is not separated from it. No other row has a positive solid angle, and no other row can take one away;
 - where the diagonal of E has empty places (no user has that ordered pair in both halves), ``E_ii - 2 E_ij + E_jj``
   says nothing there, and a row with an empty set J would count as extreme in every direction. So the appendix's other
   statistic takes its place for all rows: the distance of whole rows, as the mean square per column, estimated from the
-  projections. The same goes for the regression of Algorithm 3.
+  projections. The same goes for the regression of Algorithm 3;
+- projections are looked at in parts (see ``row_projections``); nothing is left out for it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank import kernels
+from plurank.algorithms.row_projections import CHUNK, Points, Projections, Rows, Singles, project, project_rows
 from plurank.choices import Directions
 from plurank.exceptions import NotIdentifiableError
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
 
+__all__ = ["NovelPairs", "detect_novel_pairs", "project"]
+
 Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-CHUNK = 64  # directions multiplied at a time
+Mask = NDArray[np.bool_]
+TOGETHER = 1024  # candidates, or rivals, looked at together
+N_FIRST = 64  # projections that most distances are seen in
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ def detect_novel_pairs(
     on_progress: Progress = silent,
 ) -> NovelPairs:
     """Run Algorithm 2."""
-    projections = project(moments, n_projections, directions, rng=rng, on_progress=on_progress)
+    projections = project_rows(moments, n_projections, directions, rng=rng, on_progress=on_progress)
     geometry = _Geometry(moments, projections, separation_tol)
     candidates, angles = _estimate_solid_angles(geometry, on_progress)
     chosen = _choose_distinct(geometry, candidates, angles, n_rankings)
@@ -62,111 +70,129 @@ def detect_novel_pairs(
     return NovelPairs(rows, angles[chosen], geometry.statistic, gram, targets)
 
 
-def project(
-    moments: Moments,
-    n_projections: int,
-    directions: Directions,
-    *,
-    rng: np.random.Generator,
-    on_progress: Progress = silent,
-) -> NDArray[np.float32]:
-    """Give <E_w, d_r> for all rows and directions, (W, P); E[d d^T] is the identity for both kinds of directions."""
-    n_rows = len(moments.counts)
-    projections = np.empty((n_rows, n_projections), dtype=np.float32)
-    for begin in range(0, n_projections, CHUNK):
-        on_progress("projecting on random directions", begin / n_projections)
-        chunk = rng.standard_normal((n_rows, min(CHUNK, n_projections - begin)))
-        if directions == "sphere":
-            chunk *= np.sqrt(n_rows) / np.linalg.norm(chunk, axis=0)
-        projections[:, begin : begin + CHUNK] = moments.product(chunk)
-    return projections
-
-
 class _Geometry:
     """Which rows of E are far apart, by the one or the other statistic of the appendix."""
 
-    def __init__(self, moments: Moments, projections: NDArray[np.float32], separation_tol: float) -> None:
+    def __init__(self, moments: Moments, projections: Projections, separation_tol: float) -> None:
         self.moments, self.projections, self.separation_tol = moments, projections, separation_tol
-        self.squares = np.einsum("wr,wr->w", projections, projections)
-        self.seen = self.squares > 0
         self.diagonal = moments.diagonal()
-        self.statistic = "entries" if (self.diagonal[self.seen] > 0).all() else "rows"
+        self.statistic = "entries" if (self.diagonal[projections.seen] > 0).all() else "rows"
 
-    def separated(self, rows: Rows) -> NDArray[np.bool_]:
-        """Give the sets J of some rows, as columns of (W, n); ordered pairs that never occur are in none."""
-        far = self._distances(rows) >= self.separation_tol
-        far[rows, np.arange(len(rows))] = False
-        far[~self.seen] = False
-        return far
+    def parts(self) -> Iterator[Points]:
+        """Give all rows that occur, in parts."""
+        return self.projections.parts(self.projections.seen)
 
-    def highest(self) -> Rows:
-        """Give the row that lies highest along every direction, (P,), among those that occur."""
-        parts = np.array_split(self.projections, range(CHUNK, self.projections.shape[1], CHUNK), axis=1)
-        return np.concatenate([np.where(self.seen[:, None], part, -np.inf).argmax(axis=0) for part in parts])
-
-    def _distances(self, rows: Rows) -> NDArray[np.floating]:
-        """E_ii - 2 E_ij + E_jj, or |E_i - E_j|^2 / W, between all rows and some, (W, n).
+    def separated(self, some: Points, others: Points) -> Mask:
+        """Tell which of some rows are in the sets J of others, (n, m): by E_ii - 2 E_ij + E_jj, or |E_i - E_j|^2 / W.
 
         E |<x, d>|^2 = |x|^2 for isotropic d, so the projections tell the length of a difference of rows.
         """
-        if self.statistic == "entries":
-            return self.diagonal[:, None] + self.diagonal[rows] - 2.0 * self.moments.columns(rows)
-        distances = self.projections @ self.projections[rows].T
-        distances *= -2.0
-        distances += self.squares[:, None] + self.squares[rows]
-        distances /= self.projections.size
-        return distances
+        if self.statistic == "rows":
+            return _far_apart(some.values, others.values, self.separation_tol * np.prod(self.projections.shape))
+        far = np.empty((len(some.rows), len(others.rows)), dtype=bool)
+        for begin in range(0, len(others.rows), CHUNK):
+            rows = others.rows[begin : begin + CHUNK]
+            entries = self.moments.columns(rows)[some.rows]
+            distances = self.diagonal[some.rows, None] + self.diagonal[rows] - 2.0 * entries
+            far[:, begin : begin + CHUNK] = (distances >= self.separation_tol) & (some.rows[:, None] != rows)
+        return far
 
     def regression_terms(self, rows: Rows) -> tuple[Floats, Floats]:
         """Quadratic and linear terms of Algorithm 3: of ``(x_i - b Y) (x'_i - b Y')^T``, or of ``|E_i - b E_I|^2``."""
         if self.statistic == "entries":
             targets = self.moments.columns(rows)
         else:
-            targets = (self.projections @ self.projections[rows].T).astype(np.float64) / self.projections.shape[1]
+            n_rows, n_projections = self.projections.shape
+            targets, novel = np.zeros((n_rows, len(rows))), self.projections.of(rows).values
+            for part in self.parts():
+                targets[part.rows] = (part.values @ novel.T).astype(np.float64) / n_projections
         return targets[rows].copy(), targets
+
+
+def _far_apart(some: Singles, others: Singles, least: float) -> Mask:
+    """Tell which rows have at least this squared distance, (n, m); most show it in their first projections."""
+    far = kernels.are_apart(some, others, min(N_FIRST, some.shape[1]), least)
+    columns = np.flatnonzero(~far.all(axis=0))
+    rows = np.flatnonzero(~far[:, columns].all(axis=1))
+    theirs = others[columns].astype(np.float64)
+    for begin in range(0, len(rows), TOGETHER):
+        at = rows[begin : begin + TOGETHER]
+        own = some[at].astype(np.float64)
+        squares = np.einsum("wr,wr->w", own, own)[:, None] + np.einsum("wr,wr->w", theirs, theirs)
+        far[np.ix_(at, columns)] = squares - 2.0 * own @ theirs.T >= least
+    return far
 
 
 def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[Rows, Floats]:
     """Give the rows with a chance of a positive solid angle, and their estimates: the share of directions along which
     no row of J lies above.
     """
-    highest = geometry.highest()
-    near = np.zeros(len(geometry.seen), dtype=bool)
-    for rows in _chunks(np.unique(highest)):
-        near |= ~geometry.separated(rows).all(axis=1)
-    candidates = np.flatnonzero(near & geometry.seen)
-    angles = np.zeros(len(candidates))
-    for begin in range(0, len(candidates), CHUNK):
+    highest, which = np.unique(_find_highest(geometry), return_inverse=True)
+    candidates, lowest = _find_candidates(geometry, highest, which)
+    rivals = np.setdiff1d(_find_above(geometry, lowest), highest)
+    angles = np.empty(len(candidates))
+    for begin in range(0, len(candidates), TOGETHER):
         on_progress("estimating solid angles", begin / len(candidates))
-        rows = candidates[begin : begin + CHUNK]
-        separated = geometry.separated(rows)
-        for at, row in enumerate(rows):
-            angles[begin + at] = _solid_angle(geometry.projections, row, separated[:, at], highest)
+        some = geometry.projections.of(candidates[begin : begin + TOGETHER])
+        angles[begin : begin + TOGETHER] = _find_unbeaten(geometry, some, highest, which, rivals).mean(axis=1)
     return candidates, angles
 
 
-def _solid_angle(projections: NDArray[np.float32], row: int, separated: NDArray[np.bool_], highest: Rows) -> float:
-    rivals = np.flatnonzero(separated)
-    n_above_all = 0
+def _find_highest(geometry: _Geometry) -> Rows:
+    """Give the row that lies highest along every direction, (P,), among those that occur."""
+    n_projections = geometry.projections.shape[1]
+    highest, values = np.zeros(n_projections, dtype=np.int64), np.full(n_projections, -np.inf, dtype=np.float32)
+    for part in geometry.parts():
+        at = part.values.argmax(axis=0)
+        here = part.values[at, np.arange(n_projections)]
+        higher = here > values
+        highest[higher], values[higher] = part.rows[at][higher], here[higher]
+    return highest
+
+
+def _find_candidates(geometry: _Geometry, highest: Rows, which: Rows) -> tuple[Rows, Singles]:
+    """Give the rows not separated from one of the highest (m,), and for every direction how low such a row of its own
+    highest one lies, (P,); which (P,): the highest one of every direction."""
+    tops = geometry.projections.of(highest)
+    lowest = np.full(len(which), np.inf, dtype=np.float32)
+    candidates = []
+    for part in geometry.parts():
+        near = ~geometry.separated(part, tops)
+        candidates.append(part.rows[near.any(axis=1)])
+        for at in np.flatnonzero(near.any(axis=0)):
+            directions = np.flatnonzero(which == at)
+            values = part.values[np.ix_(near[:, at], directions)]
+            lowest[directions] = np.minimum(lowest[directions], values.min(axis=0))
+    return np.concatenate(candidates), lowest
+
+
+def _find_above(geometry: _Geometry, lowest: Singles) -> Rows:
+    """Give the rows that lie above these values (P,) along some direction."""
+    return np.concatenate([part.rows[(part.values > lowest).any(axis=1)] for part in geometry.parts()])
+
+
+def _find_unbeaten(geometry: _Geometry, some: Points, highest: Rows, which: Rows, rivals: Rows) -> Mask:
+    """Tell along which directions none of the highest rows and of other rivals that are in J lies above, (n, P)."""
+    tops, *others = np.split(rivals, range(TOGETHER, len(rivals), TOGETHER))
+    first = geometry.projections.of(np.concatenate([highest, tops]))
+    separated = geometry.separated(first, some).T
     # along any other direction the highest row is itself in J
-    for directions in _chunks(np.flatnonzero(~separated[highest])):
-        best_rivals = projections[np.ix_(rivals, directions)].max(axis=0, initial=-np.inf)
-        n_above_all += int((best_rivals <= projections[row, directions]).sum())
-    return n_above_all / projections.shape[1]
+    left = ~separated[:, which]
+    kernels.stay_above(some.values, first.values, np.ascontiguousarray(separated), left)
+    for rows in others:
+        more = geometry.projections.of(rows)
+        kernels.stay_above(some.values, more.values, np.ascontiguousarray(geometry.separated(more, some).T), left)
+    return left
 
 
-def _chunks(values: Rows) -> list[Rows]:
-    return [values[begin : begin + CHUNK] for begin in range(0, len(values), CHUNK)]
-
-
-def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_rankings: int) -> NDArray[np.int64]:
+def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_rankings: int) -> Rows:
     """Take candidates by falling solid angle, each separated from all taken before."""
     chosen: list[int] = []
     free = angles > 0
     for c in np.lexsort((candidates, -angles)):
         if free[c]:
             chosen.append(int(c))
-            free &= geometry.separated(candidates[[c]])[candidates, 0]
+            free[free] = _separated_from(geometry, candidates[free], candidates[c])
         if len(chosen) == n_rankings:
             return np.array(chosen)
     found = "1 pair of items is" if len(chosen) == 1 else f"{len(chosen)} pairs of items are"
@@ -175,3 +201,9 @@ def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_ra
         f"least {geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, "
         "or detection='whitened'."
     )
+
+
+def _separated_from(geometry: _Geometry, rows: Rows, row: int) -> Mask:
+    """Tell which rows are in the set J of one, (n,)."""
+    one = geometry.projections.of(np.array([row]))
+    return np.concatenate([geometry.separated(part, one)[:, 0] for part in geometry.projections.parts(rows)])

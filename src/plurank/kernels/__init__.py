@@ -40,6 +40,7 @@ if os.environ.get("PLURANK_PLAIN") == "1":
         utility_pass,
     )
     from plurank.kernels.reference_inference import infer_dirichlets, read_left_to_right, solve_deviations
+    from plurank.kernels.reference_rows import add_gathered, are_apart, stay_above
 else:
     from plurank.kernels.deviations import solve_deviations
     from plurank.kernels.grouping import (
@@ -64,6 +65,7 @@ else:
     )
     from plurank.kernels.orders import expected_wins, improve_orders, place_errors
     from plurank.kernels.predictions import mean_wins, mix_places, mix_probabilities, mix_utilities
+    from plurank.kernels.projected_rows import add_gathered, are_apart, stay_above
     from plurank.kernels.ratings import decided_pairs, expand_pairs, sample_pairs
     from plurank.kernels.regression import regress_on_simplex
     from plurank.kernels.simulation import decide_comparisons
@@ -72,6 +74,8 @@ else:
     from plurank.kernels.weights import map_user_weights, mixture_of_wins
 
 __all__ = [
+    "add_gathered",
+    "are_apart",
     "arrange_halves",
     "choose_half",
     "count_meetings",
@@ -104,6 +108,7 @@ __all__ = [
     "sample_pairs",
     "signed_item_counts",
     "solve_deviations",
+    "stay_above",
     "sum_gathered",
     "utility_pass",
 ]

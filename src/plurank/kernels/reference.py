@@ -25,6 +25,9 @@ from plurank.kernels.reference_mixing import place_errors as place_errors
 from plurank.kernels.reference_mixing import places_pass as places_pass
 from plurank.kernels.reference_mixing import probability_pass as probability_pass
 from plurank.kernels.reference_mixing import utility_pass as utility_pass
+from plurank.kernels.reference_rows import add_gathered as add_gathered
+from plurank.kernels.reference_rows import are_apart as are_apart
+from plurank.kernels.reference_rows import stay_above as stay_above
 
 Mask = NDArray[np.bool_]
 

@@ -55,6 +55,24 @@ class HalfBlock:
         """Multiply X X'^T by directions (W, c)."""
         return self._users_to_a(self._b_to_users(directions))
 
+    @property
+    def n_users(self) -> int:
+        """How many users the block has."""
+        return len(self.middles)
+
+    def weigh(self, factors: Floats) -> Floats:
+        """Multiply the weight of every comparison by its row's factor (W,), (n,)."""
+        return factors[self.row_of] * (self.weights if self.weights.size else 1.0)
+
+    def to_users(self, directions: Floats, weights: Floats) -> Floats:
+        """Multiply X^T, its comparisons having these weights (n,), by directions (W, c): (M, c)."""
+        return kernels.sum_gathered(self.begins[:-1], self.middles, self.row_of, weights, directions)
+
+    def add_to_rows(self, users: NDArray[np.float32], rows: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        """Add some rows of X' times values of users (M, c) to out (n, c)."""
+        begins, ends = self.row_middles[rows], self.row_ends[rows]
+        kernels.add_gathered(begins, ends, self.user_of, self.row_weights, users, out)
+
     def diagonal(self) -> Floats:
         """Give the diagonal of X' X^T: zero where no user has the same ordered pair in both halves."""
         return kernels.count_shared_users(

@@ -21,6 +21,7 @@ from plurank.statistics.halves import inverse
 from plurank.statistics.item_moments import leading_item_directions, link_items
 from plurank.statistics.pair_block import PairBlock, informative
 from plurank.statistics.pair_index import PairIndex
+from plurank.statistics.user_factors import UserFactors
 
 Floats = NDArray[np.float64]
 COLUMNS = 16  # of values of rows that a block holds at once, about
@@ -180,6 +181,13 @@ class PairOperator:
         """Row totals of half a and of half b, and the scale of E."""
         in_a, in_b, (a, b, both) = self.blocks.sum("halves.totals")
         return in_a, in_b, float(a * b / both)
+
+    def factors(self) -> UserFactors | None:
+        """Give E as rows by users times users by rows, None where the users are elsewhere."""
+        if not isinstance(self.blocks, BlocksInMemory):
+            return None
+        in_a, in_b, scale = self._halves
+        return UserFactors([block.halves for block in self.blocks.blocks], scale * inverse(in_b), inverse(in_a))
 
     def cooccurrence(self, directions: Floats) -> Floats:
         """Multiply F by directions (W, c)."""
