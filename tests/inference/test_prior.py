@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from plurank import simulate
+from plurank.inference import prior
 from plurank.inference.prior import CONCENTRATION_RANGE, fit_prior, weight_moments
 from plurank.statistics.pair_moments import pair_moments
 from tests.oracles.small_data import flipped, repeated, weighted
@@ -72,3 +73,12 @@ def test_people_with_one_ranking_each_get_a_tiny_concentration():
     s = simulate(3000, 8, 3, 30, 0.0, random_state=0, mean_weights=MEAN)
     _, found = fit_prior(pair_moments(s.comparisons, 0), s.rankings, 0.0)
     assert CONCENTRATION_RANGE[0] <= found < 0.05
+
+
+def test_moments_of_weights_taken_in_parts_equal_those_taken_at_once(monkeypatch):
+    s = simulate(200, 6, 3, 20, random_state=0)
+    moments = pair_moments(s.comparisons, 0)
+    whole = weight_moments(moments, s.rankings, 0.1)
+    monkeypatch.setattr(prior, "PART_BYTES", 8 * len(moments.counts) * 2)  # two columns, then one
+    for part, at_once in zip(weight_moments(moments, s.rankings, 0.1), whole, strict=True):
+        np.testing.assert_allclose(part, at_once, rtol=1e-9)

@@ -22,4 +22,5 @@ def estimate_ranking_matrix(gram: Floats, targets: Floats, counts: Floats, regre
     seen = counts > 0
     shares = np.zeros_like(targets)
     shares[seen] = kernels.regress_on_simplex(gram, targets[seen], tolerance, STEPS_PER_RANKING * n_rankings)
-    return shares * (counts / counts.sum())[:, None]
+    shares *= (counts / counts.sum())[:, None]
+    return shares

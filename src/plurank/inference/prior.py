@@ -14,6 +14,7 @@ from plurank.statistics.pair_moments import Moments
 
 Floats = NDArray[np.float64]
 CONCENTRATION_RANGE = (0.01, 1000.0)
+PART_BYTES = 2**28  # of columns of S that are multiplied at a time
 
 
 def weight_moments(moments: Moments, rankings: NDArray[np.int64], flip: float) -> tuple[Floats, Floats]:
@@ -22,9 +23,13 @@ def weight_moments(moments: Moments, rankings: NDArray[np.int64], flip: float) -
     total = counts.sum()
     sigma = ranking_matrix(rankings, moments.lower, moments.higher).astype(float)
     shown = np.repeat(counts.reshape(-1, 2).sum(axis=1), 2) / total
-    law = sigma.T @ (shown[:, None] * (flip + (1.0 - 2.0 * flip) * sigma))  # H
+    law, second = np.empty((2, len(rankings), len(rankings)))
+    size = max(PART_BYTES // (8 * len(counts)), 1)
+    for begin in range(0, len(rankings), size):
+        some = np.ascontiguousarray(sigma[:, begin : begin + size])
+        law[:, begin : begin + size] = sigma.T @ (shown[:, None] * (flip + (1.0 - 2.0 * flip) * some))  # H
+        second[:, begin : begin + size] = sigma.T @ moments.cooccurrence(some) / total
     first = sigma.T @ counts / total
-    second = sigma.T @ moments.cooccurrence(sigma) / total
     mean = kernels.regress_on_simplex(law.T @ law, (law.T @ first)[None], 1e-12, 10_000)[0]
     inverse = np.linalg.pinv(law)
     return mean, inverse @ second @ inverse.T

@@ -111,6 +111,7 @@ class TopicRanking(StrictRankings):
             recovery = self._recover(moments, rng, on_progress)
             check_distinct(recovery)
             self._keep(source, moments, recovery)
+            del recovery  # several numbers for every row and ranking, which nobody needs again
             self._weigh_users(source, partial(self._fit_prior, moments), on_progress, runner)
         self._order_rankings()
         if not self.converged_:
