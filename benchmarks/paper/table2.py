@@ -89,7 +89,7 @@ METHODS: dict[str, tuple[Callable[..., Predictions], tuple[str, ...]]] = {
     "PMF": (pmf, ("top 100", "all movies")),
     "BPMF": (bpmf, ("top 100", "all movies")),
     "one ranking": (one_ranking, ("top 100",)),
-    "RP": (rp, ("top 100",)),
+    "RP": (rp, ("top 100", "all movies")),
     "MixedRanking": (mixed, ("top 100", "all movies")),
 }
 
