@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 TOGETHER = 1024  # candidates, or rivals, looked at together
 N_FIRST = 64  # projections that most distances are seen in
+FEW = 20  # a distance by itself takes so much longer than one of many, about
 
 
 @dataclass(frozen=True)
@@ -112,15 +113,23 @@ class _Geometry:
 def _far_apart(some: Singles, others: Singles, least: float) -> Mask:
     """Tell which rows have at least this squared distance, (n, m); most show it in their first projections."""
     far = kernels.are_apart(some, others, min(N_FIRST, some.shape[1]), least)
-    columns = np.flatnonzero(~far.all(axis=0))
-    rows = np.flatnonzero(~far[:, columns].all(axis=1))
+    at, other = np.nonzero(~far)
+    rows, columns = np.unique(at), np.unique(other)
+    if FEW * len(at) < len(rows) * len(columns):
+        for i, j in zip(_split(at), _split(other), strict=True):
+            differences = some[i].astype(np.float64) - others[j]
+            far[i, j] = np.einsum("wr,wr->w", differences, differences) >= least
+        return far
     theirs = others[columns].astype(np.float64)
-    for begin in range(0, len(rows), TOGETHER):
-        at = rows[begin : begin + TOGETHER]
-        own = some[at].astype(np.float64)
+    for i in _split(rows):
+        own = some[i].astype(np.float64)
         squares = np.einsum("wr,wr->w", own, own)[:, None] + np.einsum("wr,wr->w", theirs, theirs)
-        far[np.ix_(at, columns)] = squares - 2.0 * own @ theirs.T >= least
+        far[np.ix_(i, columns)] = squares - 2.0 * own @ theirs.T >= least
     return far
+
+
+def _split(values: Rows) -> list[Rows]:
+    return np.split(values, range(TOGETHER, len(values), TOGETHER))
 
 
 def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[Rows, Floats]:
@@ -130,12 +139,12 @@ def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[
     highest, which = np.unique(_find_highest(geometry), return_inverse=True)
     candidates, lowest = _find_candidates(geometry, highest, which)
     rivals = np.setdiff1d(_find_above(geometry, lowest), highest)
-    angles = np.empty(len(candidates))
-    for begin in range(0, len(candidates), TOGETHER):
-        on_progress("estimating solid angles", begin / len(candidates))
-        some = geometry.projections.of(candidates[begin : begin + TOGETHER])
-        angles[begin : begin + TOGETHER] = _find_unbeaten(geometry, some, highest, which, rivals).mean(axis=1)
-    return candidates, angles
+    angles = []
+    for begin, rows in enumerate(_split(candidates)):
+        on_progress("estimating solid angles", begin * TOGETHER / len(candidates))
+        some = geometry.projections.of(rows)
+        angles.append(_find_unbeaten(geometry, some, highest, which, rivals).mean(axis=1))
+    return candidates, np.concatenate(angles)
 
 
 def _find_highest(geometry: _Geometry) -> Rows:
@@ -173,7 +182,7 @@ def _find_above(geometry: _Geometry, lowest: Singles) -> Rows:
 
 def _find_unbeaten(geometry: _Geometry, some: Points, highest: Rows, which: Rows, rivals: Rows) -> Mask:
     """Tell along which directions none of the highest rows and of other rivals that are in J lies above, (n, P)."""
-    tops, *others = np.split(rivals, range(TOGETHER, len(rivals), TOGETHER))
+    tops, *others = _split(rivals)
     first = geometry.projections.of(np.concatenate([highest, tops]))
     separated = geometry.separated(first, some).T
     # along any other direction the highest row is itself in J
