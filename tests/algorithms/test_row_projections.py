@@ -69,8 +69,10 @@ def test_parts_put_together_are_the_rows_asked_for():
 
 @pytest.mark.parametrize("tolerance", [0.01, 3.0, 10.0])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("few", [0, 10**6])  # distances one by one, and as a product
 @pytest.mark.usefixtures("small_memory")
-def test_novel_pairs_found_in_parts_equal_those_found_with_everything_in_memory(seed, tolerance):
+def test_novel_pairs_found_in_parts_equal_those_found_with_everything_in_memory(seed, tolerance, few, monkeypatch):
+    monkeypatch.setattr(novel_pairs, "FEW", few)
     moments = pair_moments(draw_few_people(seed), 0)
     projections = project(moments, 70, "gaussian", rng=np.random.default_rng(seed))
     rows, angles, targets = plain_detection(projections, 2, tolerance)
