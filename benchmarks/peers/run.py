@@ -71,6 +71,14 @@ def jobs_of(folders: list[Path], methods: list[str]) -> Iterator[tuple[str, Path
                 yield name, folder
 
 
+def run_jobs(jobs: list[tuple[str, Path]], given: argparse.Namespace) -> None:
+    """Build the environments and run what has not been run."""
+    for environment in PINS:
+        build(environment, given.environments)
+    with ThreadPoolExecutor(given.jobs) as pool:
+        list(pool.map(lambda job: run_job(*job, given.environments, given.threads, given.minutes), jobs))
+
+
 def run_job(name: str, folder: Path, environments: Path, threads: int, minutes: float) -> None:
     """Run one method on one case unless its present code has; a failure is kept beside and does not stop the match."""
     done, failed = folder / f"{name}.json", folder / f"{name}.failed"
@@ -129,6 +137,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--most-users", type=int, help=f"users of a set: all, small {SMALL_USERS}")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="methods at the same time; above 1 times cannot be trusted")
+    parser.add_argument("--table", action="store_true", help="run nothing, make the table of what has been run")
     parser.add_argument("--minutes", type=float, default=120.0, help="that a method may take for a case")
     parser.add_argument("--environments", type=Path, default=Path(os.environ.get("PLURANK_PEERS", ".peers")))
     parser.add_argument("--work", type=Path, help="folder for cases and predictions")
@@ -146,12 +155,10 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     given = parse()
-    for environment in PINS:
-        build(environment, given.environments)
     folders = prepare_cases(given)
     jobs = list(jobs_of(folders, given.methods))
-    with ThreadPoolExecutor(given.jobs) as pool:
-        list(pool.map(lambda job: run_job(*job, given.environments, given.threads, given.minutes), jobs))
+    if not given.table:
+        run_jobs(jobs, given)
     rows = [row for name, folder in jobs if (folder / f"{name}.json").exists() for row in rows_of(name, folder)]
     if not rows:
         sys.exit("no method could take part; the reasons are in the .failed files of " + str(given.work))
