@@ -2,8 +2,9 @@
 
 Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: it collapses to hard or to uniform
 weights. So some comparisons are held out (see ``split_safely``), the rest is fitted with larger and smaller values, and
-what predicts best is kept. Where comparisons come from ratings, what an item rated is worth is chosen first. What the
-chosen priors predict of the comparisons held out is reported, beside what one ranking for everybody predicts.
+what predicts best is kept. Where comparisons come from ratings, what an item rated is worth is chosen first, and where
+they are few nothing else is. What the chosen priors predict of the comparisons held out is reported, beside what one
+ranking for everybody predicts.
 """
 
 from dataclasses import dataclass, replace
@@ -168,8 +169,8 @@ def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> tuple[B
 def _choose_worth(
     splits: list[Split], priors: Priors, mixing: Mixing, rated: bool
 ) -> tuple[Priors, list[Split], Floats]:
-    """Double what an item rated is worth while that predicts better; give the splits so weighed, and warm, and the
-    log-likelihoods of what they hold out.
+    """Double what an item rated is worth while that predicts better; give the splits, warm, and the log-likelihoods of
+    what they hold out.
 
     A worth that leaves all rankings alike is too small, so that larger ones are tried whatever they gain.
     """
@@ -189,8 +190,8 @@ def _choose_worth(
 
 
 def _warm(splits: list[Split], priors: Priors, mixing: Mixing) -> tuple[list[Split], bool]:
-    """Weigh comparisons, and start from a fit with the given priors, unless its rankings are alike (also said): with
-    other priors they would stay so."""
+    """Start from a fit with the given priors, unless its rankings are alike (also said): with other priors they would
+    stay so."""
     warm, some_alike = [], False
     for split in splits:
         component, crowd = _fit(split, priors, mixing, FIRST_PASSES)
