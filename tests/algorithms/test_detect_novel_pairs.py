@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from plurank import Comparisons, NotIdentifiableError
-from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
+from plurank.algorithms.detect_novel_pairs import detect_novel_pairs
+from plurank.algorithms.row_projections import project
 from plurank.statistics.pair_moments import pair_moments
 from tests.oracles.dense_moments import DenseMoments
 from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable

@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from plurank import NotIdentifiableError, simulate
-from plurank.algorithms.detect_novel_pairs import detect_novel_pairs, project
+from plurank.algorithms.detect_novel_pairs import detect_novel_pairs
 from plurank.algorithms.round_to_rankings import round_to_rankings
+from plurank.algorithms.row_projections import project
 from plurank.components.strict import ranking_matrix
 from plurank.data.synthetic import novel_pairs
 from plurank.statistics.pair_moments import pair_moments

@@ -21,13 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.algorithms.row_projections import CHUNK, Points, Projections, Rows, Singles, project, project_rows
+from plurank.algorithms.row_projections import CHUNK, Points, Projections, Rows, Singles, project_rows
 from plurank.choices import Directions
 from plurank.exceptions import NotIdentifiableError
 from plurank.progress import Progress, silent
 from plurank.statistics.pair_moments import Moments
-
-__all__ = ["NovelPairs", "detect_novel_pairs", "project"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
