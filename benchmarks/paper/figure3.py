@@ -26,18 +26,20 @@ from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.mixed_recovery import told_error
 from benchmarks.paper.figures import log_axis, measured_curves, save_figure
 from plurank.baselines.fjs import FJS
+from plurank.models.base import RankingModel
 
 K, N, CONCENTRATION = 10, 300, 0.1
 MOVIES, RANDOM = "movies", "random"
 USERS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 BURN_IN, SAMPLES = 200, 50
 LEAST_ERROR = 1e-5  # drawn for 0
-METHODS: dict[str, Callable[[int], plurank.TopicRanking]] = {
-    "RP (the paper)": lambda seed: plurank.TopicRanking(K, "projections", random_state=seed),
-    "whitened": lambda seed: plurank.TopicRanking(K, random_state=seed),
-    "MixedRanking": lambda seed: plurank.MixedRanking(K, random_state=seed),
+METHODS: dict[str, Callable[[int, int], RankingModel]] = {
+    "RP (the paper)": lambda k, seed: plurank.TopicRanking(k, "projections", random_state=seed),
+    "FJS": lambda k, _: FJS(k),
+    "whitened": lambda k, seed: plurank.TopicRanking(k, random_state=seed),
+    "MixedRanking": lambda k, seed: plurank.MixedRanking(k, random_state=seed),
 }
-NAMES = ["RP (the paper)", "FJS", "whitened", "MixedRanking", "told"]
+NAMES = [*METHODS, "told"]
 
 
 def rankings_of_movies(folder: Path) -> NDArray[np.int64]:
@@ -51,12 +53,10 @@ def rankings_of_movies(folder: Path) -> NDArray[np.int64]:
 
 
 def find(name: str, comparisons: plurank.Comparisons, run: int) -> NDArray[np.int64]:
-    """Find K rankings; where FJS finds fewer, its most popular one stands for those missing."""
-    if name != "FJS":
-        return METHODS[name](run).fit(comparisons).rankings_
+    """Find K rankings; where a method finds fewer different ones, its most popular one stands for those missing."""
     for k in range(K, 0, -1):
         try:
-            found = FJS(k).fit(comparisons).rankings_
+            found = METHODS[name](k, run).fit(comparisons).rankings_
         except plurank.NotIdentifiableError:
             continue
         return np.vstack([found, np.tile(found[:1], (K - k, 1))])

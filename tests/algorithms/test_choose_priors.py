@@ -108,8 +108,9 @@ def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
     assert worths[0] > worths[1]
 
 
-@pytest.mark.parametrize(("n_users", "moves"), [(20, False), (400, True)])
-def test_priors_stay_where_few_ratings_tell_little_of_each_score(n_users, moves):
+@pytest.mark.parametrize(("n_users", "many", "moves"), [(20, 100_000, False), (400, 100_000, True), (20, 100, True)])
+def test_priors_stay_where_few_ratings_tell_little_of_each_score(n_users, many, moves, monkeypatch):
+    monkeypatch.setattr("plurank.algorithms.choose_priors.MANY_OBSERVATIONS", many)
     rng = np.random.default_rng(0)
     seen = 3.0 * rng.standard_normal((2, 10))[rng.integers(2, size=n_users)] + rng.standard_normal((n_users, 10))
     users, items = (index.ravel() for index in np.indices(seen.shape))

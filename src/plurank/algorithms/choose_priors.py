@@ -34,6 +34,7 @@ LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 # Observations, where comparisons are made from ratings: what is left without the items held out, 64 %, is then so thin
 # that it asks for narrower scores than the whole does, and the first priors are better than those chosen.
 LEAST_PER_SCORE = 25
+MANY_OBSERVATIONS = 100_000  # are enough for any number of scores: most are of items that have far more than the mean
 SHARE = 0.2
 FIRST_PASSES, PASSES, TOL = 20, 10, 1e-5  # with the given priors, then with any others
 JUDGED_PASSES = 20  # with those chosen, to say how well they predict
@@ -94,7 +95,8 @@ def choose_priors(
     if not moves and not (rated and n_rankings > 1):
         return Chosen(priors)
     sample = crowd.sample(n_rankings, ENOUGH, rng, rated=rated)
-    if rated and weigh_observations(sample).total_weight < LEAST_PER_SCORE * sample.n_items * n_rankings:
+    least = min(LEAST_PER_SCORE * sample.n_items * n_rankings, MANY_OBSERVATIONS)
+    if rated and weigh_observations(sample).total_weight < least:
         moves = []
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
