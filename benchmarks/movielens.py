@@ -16,10 +16,13 @@ import polars as pl
 
 import plurank
 from benchmarks.common import parser_of, write_results
+from plurank.baselines.clustered_ranking import ClusteredRanking
+from plurank.baselines.pair_topics import PairTopics
+from plurank.models.base import RankingModel
 
 TOP = 100
 PAIRS_PER_RATING = 20
-Model = Callable[[], plurank.MixedRanking]
+Model = Callable[[], RankingModel]
 
 
 def mixed(n_rankings: int = 10, **parameters: object) -> Model:
@@ -30,6 +33,8 @@ RUNS: dict[str, tuple[str, Model]] = {
     "one ranking": ("top 100", mixed(1)),
     "paper, whitened": ("top 100", lambda: plurank.TopicRanking(10, random_state=0)),
     "paper, projections": ("top 100", lambda: plurank.TopicRanking(10, "projections", random_state=0)),
+    "one ranking each": ("top 100", lambda: ClusteredRanking(10, random_state=0)),
+    "topics without rankings": ("top 100", lambda: PairTopics(10, random_state=0)),
     "mallows": ("top 100", mixed(component="mallows")),
     "strict": ("top 100", mixed(component="strict")),
     "probability": ("top 100", mixed()),
@@ -49,7 +54,10 @@ BOUNDS = {
 
 def read_ratings(folder: Path) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """Give training ratings of the most rated movies and of all, and the probe's of the most rated."""
-    train, probe = (pl.read_csv(folder / f"{name}.csv.gz") for name in ("train", "probe"))
+    paths = [folder / f"{name}.csv.gz" for name in ("train", "probe")]
+    if missing := [path.name for path in paths if not path.exists()]:
+        raise SystemExit(f"{folder} has no {' and no '.join(missing)}; expected MovieLens-1M as in this file's head.")
+    train, probe = (pl.read_csv(path) for path in paths)
     counts = pl.concat([train, probe]).group_by("item").len().sort(["len", "item"], descending=[True, False])
     top = counts.head(TOP)["item"].implode()
     top_train, top_probe = (ratings.filter(pl.col("item").is_in(top)) for ratings in (train, probe))

@@ -129,10 +129,12 @@ def check_order() -> None:
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
     given = parser.parse_args()
+    if not given.draw and given.data is None:
+        parser.error("to measure, say --data FOLDER; to draw what was measured, --draw")
     if not given.draw:
         for task, setting, train, test in tasks(given.data):
             rows = [measure(task, setting, name, train, test) for name in given.only]

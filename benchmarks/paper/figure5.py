@@ -51,11 +51,13 @@ def draw() -> None:
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--rankings", type=int, nargs="+", default=RANKINGS)
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
     given = parser.parse_args()
+    if not given.draw and given.data is None:
+        parser.error("to measure, say --data FOLDER; to draw what was measured, --draw")
     if not given.draw:
         ratings, probe = read_ratings(given.data)
         train, test = compare("top 100", ratings["top 100"]), plurank.Comparisons.from_ratings(probe)

@@ -37,7 +37,10 @@ def predict_bpmf(train: pl.DataFrame, probe: pl.DataFrame, k: int, burn_in: int,
     both = pl.concat([train, probe])
     shape = (int(both["user_code"].max()) + 1, int(both["item_code"].max()) + 1)
     mean = float(train["rating"].mean())
-    session = smurff.TrainSession(num_latent=k, burnin=burn_in, nsamples=samples, seed=0, verbose=0)
+    session = smurff.TrainSession(
+        num_latent=k, burnin=burn_in, nsamples=samples, seed=0, verbose=0,
+        num_threads=1,  # with more threads, no two runs are alike
+    )  # fmt: skip
     session.addTrainAndTest(_sparse(train, shape, mean), _sparse(probe, shape, mean), smurff.FixedNoise(PRECISION))
     with redirect_stderr(StringIO()):  # a progress bar
         found = {p.coords: p.pred_avg for p in session.run()}
@@ -46,7 +49,10 @@ def predict_bpmf(train: pl.DataFrame, probe: pl.DataFrame, k: int, burn_in: int,
 
 
 def movie_factors(train: pl.DataFrame, k: int, burn_in: int, samples: int) -> Floats:
-    """Give the factors of the movies in the last sample of a BPMF fit, (Q, K), movies in the order of their numbers."""
+    """Give the factors of the movies in the last sample of a BPMF fit, (Q, K), movies in the order of their numbers.
+
+    The noise is smurff's own: these are rankings to simulate from, not predictions.
+    """
     import smurff
 
     train, _ = _number(train, train)
@@ -54,7 +60,7 @@ def movie_factors(train: pl.DataFrame, k: int, burn_in: int, samples: int) -> Fl
     with tempfile.TemporaryDirectory() as folder:
         session = smurff.BPMFSession(
             Ytrain=_sparse(train, shape, float(train["rating"].mean())), is_scarce=True, num_latent=k, burnin=burn_in,
-            nsamples=samples, seed=0, num_threads=1,  # with more threads, no two runs are alike
+            nsamples=samples, seed=0, num_threads=1,
             verbose=0, save_name=str(Path(folder) / "samples.hdf5"), save_freq=samples,
         )  # fmt: skip
         with redirect_stderr(StringIO()):

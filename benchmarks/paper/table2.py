@@ -5,22 +5,25 @@ paper's method) and MixedRanking learn rankings from comparisons alone, and from
 them. The paper's own figures stand beside ours. Nothing is tuned on the probe: PMF's regularisation is chosen on a
 tenth of the training ratings.
 
-    python -m benchmarks.paper.table2 --data FOLDER [--only NAME ...] [--rankings 10 15 20]
+    python -m benchmarks.paper.table2 --data FOLDER [--only NAME ...] [--rankings 10 15 20] [--draw]
 
 FOLDER has train.csv.gz and probe.csv.gz with columns user, item, rating. PMF and BPMF need `pip install '.[bench]'`.
 """
 
+import argparse
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import altair as alt
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 import plurank
-from benchmarks.common import parser_of, write_results
+from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.movielens import compare, read_ratings
+from benchmarks.paper.figures import measured_curves, save_figure
 from plurank.baselines.single_ranking import SingleRanking
 from plurank.models.base import RankingModel
 
@@ -37,6 +40,7 @@ BOUNDS = {  # K = 10
     ("MixedRanking", "all movies"): 0.815,
     ("MixedRanking, integers", "all movies"): 0.864,
 }
+DRAWN = ["PMF", "BPMF", "RP", "MixedRanking", "BPMF, the paper's"]
 MEMBERS = 4
 BURN_IN, SAMPLES = 200, 800
 REGULARISATION = (0.001, 0.01, 0.1)
@@ -96,11 +100,20 @@ METHODS: dict[str, tuple[Callable[..., Predictions], tuple[str, ...]]] = {
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--trained-on", nargs="+", choices=("top 100", "all movies"), default=["top 100", "all movies"])
     parser.add_argument("--rankings", nargs="+", type=int, default=[10, 15, 20])
+    parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
     given = parser.parse_args()
+    if not given.draw and given.data is None:
+        parser.error("to measure, say --data FOLDER; to draw what was measured, --draw")
+    if not given.draw:
+        measure(given)
+    draw()
+
+
+def measure(given: argparse.Namespace) -> None:
     trains, probe = read_ratings(given.data)
     truth = probe["rating"].to_numpy().astype(float)
     for name in given.only:
@@ -121,6 +134,27 @@ def main() -> None:
                     print(rows[-1], flush=True)
                 write_results("paper/table2", rows, replacing="row")
                 check_bounds(rows)
+
+
+def draw() -> None:
+    """Draw the error of real-valued stars against the number of rankings or factors, the paper's BPMF beside."""
+    table = pl.read_csv(RESULTS / "paper/table2.csv")
+    paper = [
+        {"method": DRAWN[-1], "trained_on": "top 100", "n_rankings": k, "rmse": rmse}
+        for k, rmse in PAPER["BPMF"].items()
+    ]
+    rows = pl.concat([table.select(paper[0].keys()), pl.DataFrame(paper)]).filter(pl.col("method").is_in(DRAWN))
+    x = alt.X(
+        "n_rankings:Q", title="rankings or factors", scale=alt.Scale(zero=False), axis=alt.Axis(values=[10, 15, 20])
+    )
+    y = alt.Y("rmse:Q", title="root mean square error of stars", scale=alt.Scale(zero=False))
+    halves = [
+        measured_curves(part.sort("n_rankings").to_dicts(), x, y, "method", DRAWN).properties(
+            width=260, height=300, title=f"Trained on {trained_on}"
+        )
+        for (trained_on,), part in sorted(rows.group_by("trained_on"), reverse=True)
+    ]
+    save_figure(alt.hconcat(*halves).resolve_scale(y="shared"), "table2")
 
 
 def check_bounds(rows: list[dict[str, object]]) -> None:

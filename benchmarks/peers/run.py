@@ -29,7 +29,7 @@ from benchmarks.peers.score import score
 from benchmarks.peers.sets import SETS, SIMULATED, SMALL, read_people
 from benchmarks.peers.table import write_table
 
-SMALL_PAIRS, FULL_PAIRS, SMALL_USERS = 60, 200, 500
+SMALL_PAIRS, FULL_PAIRS, SMALL_USERS, SMALL_SEEDS = 60, 200, 500, 2
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
@@ -84,8 +84,8 @@ def run_job(name: str, folder: Path, environments: Path, threads: int, minutes: 
     done, failed = folder / f"{name}.json", folder / f"{name}.failed"
     if done.exists() and json.loads(done.read_text()).get("code") == code_of(name):
         return
-    done.unlink(missing_ok=True)
-    failed.unlink(missing_ok=True)
+    for earlier in (done, failed, folder / f"{name}.parquet"):
+        earlier.unlink(missing_ok=True)
     python = python_of(METHODS[name].environment, environments)
     if python is None:
         failed.write_text(f"environment {METHODS[name].environment} could not be built")
@@ -145,7 +145,7 @@ def parse() -> argparse.Namespace:
     given.name = "peers_simulated" if given.data is None else "peers_small" if given.small else "peers"
     if given.sets or set(given.methods) != set(METHODS):
         given.name += "_part"
-    given.seeds = given.seeds or (2 if given.small else 10)
+    given.seeds = given.seeds or (SMALL_SEEDS if given.small else 10)
     given.most_pairs = given.most_pairs or (SMALL_PAIRS if given.small else FULL_PAIRS)
     given.most_users = given.most_users or (SMALL_USERS if given.small else None)
     given.sets = given.sets or ([SIMULATED] if given.data is None else list(SMALL if given.small else SETS))
@@ -167,12 +167,16 @@ def main() -> None:
 
 
 def command_of(given: argparse.Namespace) -> str:
-    """Give the command that makes this table, with what sizes it has."""
-    if given.small:
-        return "python -m benchmarks.peers.run --small" + (" --data FOLDER" if given.data else "")
-    sizes = [f"--seeds {given.seeds}", f"--most-pairs {given.most_pairs}"]
-    sizes += [f"--most-users {given.most_users}"] if given.most_users else []
-    return " ".join(["python -m benchmarks.peers.run --data FOLDER", *sizes])
+    """Give the command that makes this table: its sizes, and of a part which sets and methods it has."""
+    words = ["python -m benchmarks.peers.run", *(["--small"] if given.small else [])]
+    words += ["--data FOLDER"] if given.data else []
+    words += [] if given.small and given.seeds == SMALL_SEEDS else [f"--seeds {given.seeds}"]
+    if not given.small:
+        words += [f"--most-pairs {given.most_pairs}"]
+        words += [f"--most-users {given.most_users}"] if given.most_users else []
+    if given.name.endswith("_part"):
+        words += ["--sets", *(f"'{name}'" for name in given.sets), "--methods", *given.methods]
+    return " ".join(words)
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ def test_whitened_detection_recovers_rankings_when_some_pairs_are_never_shown():
 @pytest.mark.parametrize("prior", [0.1, 1.0, 5.0])
 def test_mean_weights_correlation_and_concentration_come_out_exactly(prior):
     model = draw_model(8, 4, prior, False)
-    mean, second = weight_moments(model, model.rankings, 0.0)
+    mean, second = weight_moments(model, model.sigma.astype(float), 0.0)
     np.testing.assert_allclose(mean, model.a, atol=1e-6)
     np.testing.assert_allclose(second, model.R, atol=1e-9)
     _, concentration = fit_prior(model, model.rankings, 0.0)
@@ -142,7 +142,7 @@ def test_mean_weights_correlation_and_concentration_come_out_exactly_where_choic
     flip = 0.1
     model.B = model.mu[:, None] * (flip + (1 - 2 * flip) * model.sigma)
     model.p, model.F = model.B @ model.a, model.B @ model.R @ model.B.T
-    mean, second = weight_moments(model, model.rankings, flip)
+    mean, second = weight_moments(model, model.sigma.astype(float), flip)
     np.testing.assert_allclose(mean, model.a, atol=1e-6)
     np.testing.assert_allclose(second, model.R, atol=1e-9)
 

@@ -105,3 +105,17 @@ def test_a_file_with_impossible_pairs_is_refused(name, spoil, easy, tmp_path):
     model.save(tmp_path / "model.plurank")
     with pytest.raises(plurank.DataError, match=name):
         plurank.load(tmp_path / "model.plurank")
+
+
+@pytest.mark.parametrize("concentration", [0.1, 2.0])
+def test_the_prior_of_topics_that_are_no_rankings_is_found(concentration):
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet([0.6 * concentration, 0.4 * concentration], 3000)
+    users = np.repeat(np.arange(3000), 20)
+    first = rng.integers(3, size=len(users))
+    second = (first + 1) % 3
+    round_and_round = rng.random(len(users)) < weights[users, 0]  # 0 over 1 over 2 over 0; else the other way round
+    winners, losers = np.where(round_and_round, (first, second), (second, first))
+    model = PairTopics(2, random_state=0).fit(Comparisons.from_arrays(users, winners, losers))
+    # the purity of 3,000 people's weights strays by 2 %, twenty comparisons each add as much
+    assert model.concentration_ == pytest.approx(concentration, rel=0.3)

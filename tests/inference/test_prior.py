@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from plurank import simulate
+from plurank.components.strict import ranking_matrix
 from plurank.inference import prior
 from plurank.inference.prior import CONCENTRATION_RANGE, fit_prior, weight_moments
 from plurank.statistics.pair_moments import pair_moments
 from tests.oracles.small_data import flipped, repeated, weighted
 
 MEAN = np.array([0.5, 0.3, 0.2])
+
+
+def matrix_of(simulation, moments):
+    return ranking_matrix(simulation.rankings, moments.lower, moments.higher).astype(float)
 
 
 @pytest.mark.parametrize("concentration", [0.1, 1.0, 5.0])
@@ -32,7 +37,8 @@ def test_the_concentration_of_two_rankings_is_found_and_one_ranking_has_none():
 
 def test_the_second_moment_is_close_to_that_of_the_users_drawn():
     s = simulate(8000, 8, 3, 30, 1.0, random_state=0, mean_weights=MEAN)
-    mean, second = weight_moments(pair_moments(s.comparisons, 0), s.rankings, 0.0)
+    moments = pair_moments(s.comparisons, 0)
+    mean, second = weight_moments(moments, matrix_of(s, moments), 0.0)
     np.testing.assert_allclose(mean, s.user_weights.mean(axis=0), atol=0.02)
     np.testing.assert_allclose(second, s.user_weights.T @ s.user_weights / 8000, atol=0.03)
 
@@ -78,7 +84,8 @@ def test_people_with_one_ranking_each_get_a_tiny_concentration():
 def test_moments_of_weights_taken_in_parts_equal_those_taken_at_once(monkeypatch):
     s = simulate(200, 6, 3, 20, random_state=0)
     moments = pair_moments(s.comparisons, 0)
-    whole = weight_moments(moments, s.rankings, 0.1)
+    sigma = matrix_of(s, moments)
+    whole = weight_moments(moments, sigma, 0.1)
     monkeypatch.setattr(prior, "PART_BYTES", 8 * len(moments.counts) * 2)  # two columns, then one
-    for part, at_once in zip(weight_moments(moments, s.rankings, 0.1), whole, strict=True):
+    for part, at_once in zip(weight_moments(moments, sigma, 0.1), whole, strict=True):
         np.testing.assert_allclose(part, at_once, rtol=1e-9)

@@ -297,3 +297,11 @@ def test_missing_ids_are_refused(models, split):
 
 def test_the_predictor_is_a_public_name():
     assert "RatingPredictor" in plurank.__all__
+
+
+def test_ratings_of_items_the_model_knows_none_of_are_refused():
+    s = plurank.simulate(30, 5, 2, 20, random_state=0)
+    model = plurank.MixedRanking(2, random_state=0).fit(s.comparisons)
+    ratings = pl.DataFrame({"user": [0, 0, 1], "item": ["a", "b", "c"], "rating": [1, 2, 3]})
+    with pytest.raises(plurank.DataError, match="knows none of the items rated, such as 'a'; it knows 0"):
+        plurank.RatingPredictor(model).fit(ratings)

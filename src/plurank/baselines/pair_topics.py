@@ -16,7 +16,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
 from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
-from plurank.inference.prior import fit_prior
+from plurank.inference.prior import fit_topic_prior
 from plurank.inference.user_weights import flip_behind
 from plurank.models.base import Codes, Floats, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
@@ -117,7 +117,7 @@ class PairTopics(RankingModel):
         rows, users = self._rows_of(sample.winners, sample.losers), sample.user_of_each()
         for turn in range(N_WEIGHING_ROUNDS):
             on_progress("weighing topics for every user", turn / (N_WEIGHING_ROUNDS + 1))
-            _, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
+            _, self.concentration_ = fit_topic_prior(moments, self._table(0.0)[:-1], self.flip_probability_)
             agreeing = mix(rows, users, self._table(0.0), self._infer_weights(sample))
             self.flip_probability_ = flip_behind(agreeing, sample.weights)
         self.user_weights_ = self._infer_weights(comparisons)

@@ -17,15 +17,14 @@ CONCENTRATION_RANGE = (0.01, 1000.0)
 PART_BYTES = 2**28  # of columns of S that are multiplied at a time
 
 
-def weight_moments(moments: Moments, rankings: NDArray[np.int64], flip: float) -> tuple[Floats, Floats]:
-    """Estimate the mean (K,), on the simplex, and the second moment (K, K) of user weights."""
-    counts = moments.counts
+def weight_moments(moments: Moments, sigma: Floats, flip: float) -> tuple[Floats, Floats]:
+    """Estimate the mean (K,), on the simplex, and the second moment (K, K) of user weights, given S (W, K)."""
+    counts, n_rankings = moments.counts, sigma.shape[1]
     total = counts.sum()
-    sigma = ranking_matrix(rankings, moments.lower, moments.higher).astype(float)
     shown = np.repeat(counts.reshape(-1, 2).sum(axis=1), 2) / total
-    law, second = np.empty((2, len(rankings), len(rankings)))
+    law, second = np.empty((2, n_rankings, n_rankings))
     size = max(PART_BYTES // (8 * len(counts)), 1)
-    for begin in range(0, len(rankings), size):
+    for begin in range(0, n_rankings, size):
         some = np.ascontiguousarray(sigma[:, begin : begin + size])
         law[:, begin : begin + size] = sigma.T @ (shown[:, None] * (flip + (1.0 - 2.0 * flip) * some))  # H
         second[:, begin : begin + size] = sigma.T @ moments.cooccurrence(some) / total
@@ -36,8 +35,13 @@ def weight_moments(moments: Moments, rankings: NDArray[np.int64], flip: float) -
 
 
 def fit_prior(moments: Moments, rankings: NDArray[np.int64], flip: float) -> tuple[Floats, float]:
-    """Fit a Dirichlet prior: mean weights (K,) and concentration."""
-    mean, second = weight_moments(moments, rankings, flip)
+    """Fit a Dirichlet prior of rankings: mean weights (K,) and concentration."""
+    return fit_topic_prior(moments, ranking_matrix(rankings, moments.lower, moments.higher).astype(float), flip)
+
+
+def fit_topic_prior(moments: Moments, sigma: Floats, flip: float) -> tuple[Floats, float]:
+    """Fit a Dirichlet prior of topics: S (W, K) may be how often each prefers a pair, and need not be rankings."""
+    mean, second = weight_moments(moments, sigma, flip)
     purity, least = float(np.trace(second)), float(mean @ mean)
     if len(mean) == 1 or purity <= least:
         return mean, CONCENTRATION_RANGE[1]

@@ -82,6 +82,12 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
             )
         folding, calibrating, coins = spawn(as_generator(self.random_state), 3)
         codes = look_up(rated.item_labels, self.model.items_, "item")
+        if (codes < 0).all():
+            asked, known = (labels[:1].tolist()[0] for labels in (rated.item_labels, self.model.items_))
+            raise DataError(
+                f"the model knows none of the items rated, such as {asked!r}; it knows {known!r} and others. "
+                "Rate items that it was fitted to, under the same names."
+            )
         self._rated = replace(rated, items=codes[rated.items], item_labels=self.model.items_)
         self._followers, self._folded = self._fold_in(folding)
         self._coin_seed = draw_seed(coins)
