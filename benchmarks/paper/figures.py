@@ -10,7 +10,7 @@ from benchmarks.common import RESULTS
 
 # told apart by people who see few colours, and by their lightness in print (Okabe and Ito)
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 GREY = "#767676"
 PIXELS_PER_UNIT = 2.0
 
