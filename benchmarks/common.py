@@ -47,6 +47,16 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
+def parse_to_draw(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Parse, with --data to measure or --draw to draw what was measured before."""
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
+    given = parser.parse_args()
+    if not given.draw and given.data is None:
+        parser.error("to measure, say --data FOLDER; to draw what was measured, --draw")
+    return given
+
+
 def peak_gib() -> float:
     """Give the most memory that this process has held so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 import plurank
-from benchmarks.common import RESULTS, parser_of, write_results
+from benchmarks.common import RESULTS, parse_to_draw, parser_of, write_results
 from benchmarks.movielens import read_ratings
 from benchmarks.paper.figures import colours, save_figure, shapes
 from plurank.baselines.fjs import FJS
@@ -129,12 +129,8 @@ def check_order() -> None:
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--data", type=Path)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
-    given = parser.parse_args()
-    if not given.draw and given.data is None:
-        parser.error("to measure, say --data FOLDER; to draw what was measured, --draw")
+    given = parse_to_draw(parser)
     if not given.draw:
         for task, setting, train, test in tasks(given.data):
             rows = [measure(task, setting, name, train, test) for name in given.only]

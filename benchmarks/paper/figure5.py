@@ -8,13 +8,12 @@ column n_found.
 """
 
 import time
-from pathlib import Path
 
 import altair as alt
 import polars as pl
 
 import plurank
-from benchmarks.common import RESULTS, parser_of, write_results
+from benchmarks.common import RESULTS, parse_to_draw, parser_of, write_results
 from benchmarks.movielens import compare, read_ratings
 from benchmarks.paper.figure4 import LIKELIHOOD, METHODS, fit
 from benchmarks.paper.figures import measured_curves, save_figure
@@ -51,13 +50,9 @@ def draw() -> None:
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--data", type=Path)
     parser.add_argument("--rankings", type=int, nargs="+", default=RANKINGS)
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
-    parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
-    given = parser.parse_args()
-    if not given.draw and given.data is None:
-        parser.error("to measure, say --data FOLDER; to draw what was measured, --draw")
+    given = parse_to_draw(parser)
     if not given.draw:
         ratings, probe = read_ratings(given.data)
         train, test = compare("top 100", ratings["top 100"]), plurank.Comparisons.from_ratings(probe)

@@ -13,7 +13,6 @@ FOLDER has train.csv.gz and probe.csv.gz with columns user, item, rating. PMF an
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import altair as alt
 import numpy as np
@@ -21,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import plurank
-from benchmarks.common import RESULTS, parser_of, write_results
+from benchmarks.common import RESULTS, parse_to_draw, parser_of, write_results
 from benchmarks.movielens import compare, read_ratings
 from benchmarks.paper.figures import measured_curves, save_figure
 from plurank.baselines.single_ranking import SingleRanking
@@ -100,14 +99,10 @@ METHODS: dict[str, tuple[Callable[..., Predictions], tuple[str, ...]]] = {
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--data", type=Path)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--trained-on", nargs="+", choices=("top 100", "all movies"), default=["top 100", "all movies"])
     parser.add_argument("--rankings", nargs="+", type=int, default=[10, 15, 20])
-    parser.add_argument("--draw", action="store_true", help="draw the results there are, measure nothing")
-    given = parser.parse_args()
-    if not given.draw and given.data is None:
-        parser.error("to measure, say --data FOLDER; to draw what was measured, --draw")
+    given = parse_to_draw(parser)
     if not given.draw:
         measure(given)
     draw()
