@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 
-.PHONY: help demo test browser check format coverage mutants release docs pictures benchmarks peers clean
+.PHONY: help demo test kernels browser check format coverage mutants release docs pictures benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
@@ -21,10 +21,14 @@ help:
 demo: .venv/installed
 	$(BIN)/plurank demo
 
-# Kernels are compiled beside the checks; otherwise each of the tests' two processes would compile them.
-test: .venv/tested-wheel browser
-	$(MAKE) --no-print-directory -j 2 check .venv/compiled
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs
+# Kernels are tested first, beside the checks: what is compiled for them is there for all that follows.
+test:
+	$(MAKE) --no-print-directory -j 2 .venv/tested-wheel browser
+	$(MAKE) --no-print-directory -j 2 check kernels
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs --ignore tests/kernels
+
+kernels: .venv/tested-wheel
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/kernels
 
 # Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
 browser:
@@ -110,7 +114,3 @@ clean:
 	rm -rf .venv/lib/python*/site-packages/plurank  # with what was compiled for it
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/plurank-*.whl
 	touch $@ .venv/installed
-
-.venv/compiled: .venv/tested-wheel
-	cd .venv && bin/plurank demo >/dev/null
-	touch $@
