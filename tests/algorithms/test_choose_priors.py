@@ -7,7 +7,18 @@ import polars as pl
 import pytest
 
 from plurank import Comparisons, simulate
-from plurank.algorithms.choose_priors import RANGES, STEP, _between, _gain, _move, _place, choose_priors
+from plurank.algorithms import choose_priors as choosing
+from plurank.algorithms.choose_priors import (
+    RANGES,
+    STEP,
+    _between,
+    _gain,
+    _is_worse,
+    _move,
+    _place,
+    _splits,
+    choose_priors,
+)
 from plurank.algorithms.crowd import InMemory
 from plurank.inference.priors import Priors, mean_of
 from tests.oracles.small_data import draw_comparisons
@@ -55,6 +66,18 @@ def test_strict_choices_of_users_with_one_ranking_each_ask_for_a_large_spread_an
     chosen = choose(strict_data, Priors.vague(2), "concentration", "spread")
     assert chosen.spread > 1.0
     assert chosen.concentration < 1.0
+
+
+def test_priors_with_which_a_fit_from_nothing_predicts_worse_are_not_taken(strict_data, monkeypatch):
+    good, bad = Priors.vague(2, 0.3, 3.0), Priors.vague(2, 300.0, 0.03)
+    splits = _splits(strict_data, 2, "probability", False, np.random.default_rng(0))
+    assert _is_worse(bad, good, splits, "probability")
+    assert not _is_worse(good, bad, splits, "probability")
+    assert not _is_worse(good, good, splits, "probability")
+    first = Priors.vague(2)
+    assert choose(strict_data, first, "concentration", "spread") != first
+    monkeypatch.setattr(choosing, "_is_worse", lambda *_: True)
+    assert choose(strict_data, first, "concentration", "spread") is first
 
 
 @pytest.mark.parametrize("mixing", ["probability", "utility"])

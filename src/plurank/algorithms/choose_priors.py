@@ -38,6 +38,7 @@ MANY_OBSERVATIONS = 100_000  # are enough for any number of scores: most are of 
 SHARE = 0.2
 FIRST_PASSES, PASSES, TOL = 20, 10, 1e-5  # with the given priors, then with any others
 JUDGED_PASSES = 20  # with those chosen, to say how well they predict
+COLD_PASSES = 40  # from no fit before, with those chosen and with the first
 LEAST_GAIN = 1e-4  # of the log-likelihood per comparison, or a prior stays where it is
 STEP = 10**0.5  # between neighbouring values
 # Wider scores and less various people predict nearly alike (the variance of a utility is about spread^2 /
@@ -101,7 +102,9 @@ def choose_priors(
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return Chosen(priors)
+    cold = splits
     priors, splits, best = _choose_worth(splits, priors, mixing, rated)
+    first = priors
     n_tried, n_idle = 1, 0
     gains: dict[tuple[float, ...], float] = {}  # of neighbours that were tried
     for move in moves * MAX_ROUNDS:
@@ -122,7 +125,20 @@ def choose_priors(
         if n_idle == len(moves):
             break
     priors = _between(priors, gains)
+    if priors is not first and _is_worse(priors, first, cold, mixing):
+        priors = first
     return Chosen(priors, _judge(priors, splits[0], mixing))
+
+
+def _is_worse(priors: Priors, first: Priors, splits: list[Split], mixing: Mixing) -> bool:
+    """Tell whether fits that begin with these priors, as the last one will, predict clearly worse than with the first.
+
+    Those that were tried began where a fit with the first priors had ended. With many rankings wide scores may gain
+    from there, and be far from as good where they are all that a fit ever knew.
+    """
+    logs, before = (_predict(p, splits, mixing, COLD_PASSES) for p in (priors, first))
+    gain, error = _gain(logs - before, splits)
+    return gain < -error
 
 
 def _judge(priors: Priors, split: Split, mixing: Mixing) -> Quality:
@@ -203,12 +219,12 @@ def _warm(splits: list[Split], priors: Priors, mixing: Mixing) -> tuple[list[Spl
     return warm, some_alike
 
 
-def _predict(priors: Priors, splits: list[Split], mixing: Mixing) -> Floats:
+def _predict(priors: Priors, splits: list[Split], mixing: Mixing, n_passes: int = PASSES) -> Floats:
     """Fit every training part and give the log-likelihoods of all held-out comparisons.
 
     Always from the split's own start: from the fit of the last trial, rankings that became alike would stay so.
     """
-    chances = np.concatenate([_chances(split, priors, mixing, PASSES) for split in splits])
+    chances = np.concatenate([_chances(split, priors, mixing, n_passes) for split in splits])
     return np.log(np.maximum(chances, 1e-300))
 
 
