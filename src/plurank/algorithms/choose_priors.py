@@ -3,8 +3,8 @@
 Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: it collapses to hard or to uniform
 weights. So some comparisons are held out (see ``split_safely``), the rest is fitted with larger and smaller values, and
 what predicts best is kept. Where comparisons come from ratings, what an item rated is worth is chosen first, and where
-they are few nothing else is. Priors that were chosen have to hold in a fit from nothing, too. What they
-predict of the comparisons held out is reported, beside what one ranking for everybody predicts.
+they are few nothing else is. Priors that were chosen have to hold in a fit from nothing, too. What they predict of the
+comparisons held out is reported, beside what one ranking for everybody predicts.
 """
 
 from dataclasses import dataclass, replace
