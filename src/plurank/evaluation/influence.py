@@ -2,8 +2,8 @@
 
 Ours. The log-likelihood says how much better than one ranking a model describes each person. Where the gain all but
 vanishes without the few people it is greatest for, further rankings describe these people, not camps. Where nobody
-gains, a handful whom one ranking predicts worse than guessing would is pointed out, too: by Markov's inequality somebody
-who follows that ranking gives so unlikely answers with a probability of at most ``CHANCE``, over all people.
+gains, a handful whom one ranking predicts worse than guessing would is pointed out, too: by Markov's inequality
+somebody who follows that ranking gives so unlikely answers with a probability of at most ``CHANCE``, over all people.
 """
 
 from dataclasses import asdict, dataclass, fields
