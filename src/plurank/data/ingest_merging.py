@@ -82,7 +82,7 @@ def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
     if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
         needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
         raise ParameterError(
-            f"user {cuts.largest!r} has {n:,} comparisons, more than the memory given has room for. "
+            f"user {cuts.largest!r:.60} has {n:,} comparisons, more than the memory given has room for. "
             f"Give {needed:,}GB of memory, and run again to go on."
         )
 

@@ -155,7 +155,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         codes = look_up(side, self.items_, name)
         if (codes < 0).any():
             example = side.to_list()[int(np.argmax(codes < 0))]
-            what = f"{name} is an item the model does not know ({example!r})"
+            what = f"{name} is an item the model does not know ({example!r:.60})"
             refuse_rows(codes < 0, what, "Use items of the model")
         return codes
 
@@ -296,8 +296,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             return self.mean_weights_
         if (code := look_up([user], self.users_, "user")[0]) < 0:
             raise DataError(
-                f"the model does not know user {user!r}. Fold new users in with transform and rank with weights=, or "
-                "leave the user out for the population's order."
+                f"the model does not know user {user!r:.60}. Fold new users in with transform and rank with weights=, "
+                "or leave the user out for the population's order."
             )
         return self.user_weights_[code]
 
@@ -342,7 +342,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             raise ValueError("rankings_ are not in the order of scores_")
 
     def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:
-        """Write the weights of all users of comparisons or of a store to Parquet: columns user, ranking 1, ...
+        """Write the weights of all users of comparisons or of a store to Parquet, or CSV: user, ranking 1, ...
 
         Users are folded in as by ``transform``, group by group of a store, here or, with ``engine="dask"``, on the
         workers of ``scheduler``; so there may be more of them than memory holds.

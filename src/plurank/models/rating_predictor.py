@@ -85,7 +85,7 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
         if (codes < 0).all():
             asked, known = (labels[:1].tolist()[0] for labels in (rated.item_labels, self.model.items_))
             raise DataError(
-                f"the model knows none of the items rated, such as {asked!r}; it knows {known!r} and others. "
+                f"the model knows none of the items rated, such as {asked!r:.60}; it knows {known!r:.60} and others. "
                 "Rate items that it was fitted to, under the same names."
             )
         self._rated = replace(rated, items=codes[rated.items], item_labels=self.model.items_)

@@ -1,0 +1,74 @@
+"""Data that come from a pipe: kept in a file for as long as the command runs, their format told by how they begin."""
+
+import re
+import shutil
+import sys
+import zlib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+import typer
+
+from plurank.exceptions import DataError
+
+STDIN = ("-", "/dev/stdin")
+HEAD = 2**16  # bytes that tell the format
+GZIP = 31  # what zlib calls it
+given: dict[Path, Path] = {}  # the names under which what came from pipes was asked for
+
+
+def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Return a path as it is or, for stdin and other pipes, that of a file with what came from there."""
+    if path is None or not (str(path) in STDIN or path.is_fifo()):
+        return path
+    folder = TemporaryDirectory(prefix="plurank-")
+    ctx.call_on_close(folder.cleanup)
+    kept = Path(folder.name) / "stdin"
+    if str(path) in STDIN:
+        if sys.stdin.isatty():
+            raise DataError(
+                f"{path} stands for data from a pipe, as in `cat votes.csv | plurank show -`; got a terminal."
+            )
+        _copy(sys.stdin.buffer, kept)
+    else:
+        with path.open("rb") as stream:
+            _copy(stream, kept)
+    named = kept.rename(kept.with_name(f"{kept.name}{find_ending(kept)}"))
+    given[named] = path
+    return named
+
+
+def name_of(path: Path) -> Path:
+    """Return the name that a file was asked for by: - for stdin."""
+    return given.get(path, path)
+
+
+def _copy(stream: IO[bytes], target: Path) -> None:
+    with target.open("wb") as file:
+        shutil.copyfileobj(stream, file)
+
+
+def find_ending(file: Path) -> str:
+    """Return the ending that a file of this content should have, by its first bytes."""
+    with file.open("rb") as opened:
+        head = opened.read(HEAD)
+    if not head.startswith(b"\x1f\x8b"):
+        return _ending_of(head)
+    try:
+        return f"{_ending_of(zlib.decompressobj(GZIP).decompress(head, HEAD))}.gz"
+    except zlib.error:  # whoever reads it says so
+        return ".csv.gz"
+
+
+def _ending_of(head: bytes) -> str:
+    text: Any = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return ".plurank"
+    if text.startswith(b"#") and b"ALTERNATIVE" in text.upper():
+        return ".toi"
+    if re.match(rb"[^,\n]+::[^,\n]+::", text):
+        return ".dat"
+    return {b"[": ".json", b"{": ".jsonl"}.get(text[:1], ".csv")
