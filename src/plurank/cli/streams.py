@@ -6,7 +6,7 @@ import sys
 import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import Any
 
 import typer
 
@@ -22,31 +22,34 @@ def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
     """Return a path as it is or, for stdin and other pipes, that of a file with what came from there."""
     if path is None or not (str(path) in STDIN or path.is_fifo()):
         return path
+    if str(path) in STDIN and sys.stdin.isatty():
+        example = "`cat votes.csv | plurank show -`"
+        raise DataError(f"{path} stands for data from a pipe, as in {example}; got a terminal.")
     folder = TemporaryDirectory(prefix="plurank-")
+    try:
+        named = _keep(path, Path(folder.name) / "stdin")
+    except BaseException:
+        folder.cleanup()
+        raise
     ctx.call_on_close(folder.cleanup)
-    kept = Path(folder.name) / "stdin"
-    if str(path) in STDIN:
-        if sys.stdin.isatty():
-            raise DataError(
-                f"{path} stands for data from a pipe, as in `cat votes.csv | plurank show -`; got a terminal."
-            )
-        _copy(sys.stdin.buffer, kept)
-    else:
-        with path.open("rb") as stream:
-            _copy(stream, kept)
-    named = kept.rename(kept.with_name(f"{kept.name}{find_ending(kept)}"))
     given[named] = path
     return named
+
+
+def _keep(path: Path, target: Path) -> Path:
+    """Copy a pipe into a file, and give it the ending of its format."""
+    with target.open("wb") as file:
+        if str(path) in STDIN:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        else:
+            with path.open("rb") as stream:
+                shutil.copyfileobj(stream, file)
+    return target.rename(target.with_name(f"{target.name}{find_ending(target)}"))
 
 
 def name_of(path: Path) -> Path:
     """Return the name that a file was asked for by: - for stdin."""
     return given.get(path, path)
-
-
-def _copy(stream: IO[bytes], target: Path) -> None:
-    with target.open("wb") as file:
-        shutil.copyfileobj(stream, file)
 
 
 def find_ending(file: Path) -> str:

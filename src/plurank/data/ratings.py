@@ -163,7 +163,7 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
     return Rated(offsets, item_codes[order], numbers[keep][order], item_labels, user_labels, kind, excluded)
 
 
-def _occurs(codes: Codes, n: int) -> NDArray[np.bool_]:
+def _occurs(codes: NDArray[np.integer[Any]], n: int) -> NDArray[np.bool_]:
     return np.bincount(codes, minlength=n) > 0
 
 
@@ -281,8 +281,8 @@ def _count_silent(rated: Rated, silent: NDArray[np.bool_]) -> tuple[Exclusion, .
     if not silent.any():
         return ()
     n_values, users = np.diff(rated.offsets), rated.user_of_each()
-    first = rated.values[np.minimum(rated.offsets[:-1], len(rated.values) - 1)]
-    varied = np.bincount(users[rated.values != first[users]], minlength=len(silent)) > 0
+    first = np.append(rated.values, np.nan)[rated.offsets[:-1]]  # of those with any
+    varied = _occurs(users[rated.values != first[users]], len(silent))
     total = len(silent) + sum(entry.n for entry in rated.excluded if entry.what == "user")
     single, alike = SILENT[rated.kind]
     return (

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -33,6 +32,7 @@ from plurank.inference.priors import count_weights
 from plurank.models.boards import board
 from plurank.models.fields import COMMON, Fields
 from plurank.models.followers import Followers, last_if_unknown, rows_among
+from plurank.models.sklearn_api import WeightTransformer
 from plurank.models.unknown import refuse_unknown, skip_unknown
 from plurank.models.votes import count_votes
 from plurank.rng import RandomState, as_generator
@@ -45,11 +45,10 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
 BLOCK = 2**18  # comparisons that are held at once
-Unknown = Literal["error", "ignore"]
 ScoreMethod = Literal["predictive", "left-to-right"]
 
 
-class RankingModel(BaseEstimator):  # type: ignore[misc]
+class RankingModel(WeightTransformer):
     """A mixed-membership model: K rankings, and for each user a weight on every ranking.
 
     Subclasses fit, and say how probable a comparison is in each ranking (``_token_likelihoods``), what weights new
@@ -122,15 +121,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
         return [np.log(wins / (1.0 - wins))]
 
-    def transform(self, X: Any, *, unknown: Unknown = "error") -> Floats:
-        """Weights of new users, (n_users, K), in the order of the comparisons' ``users``; nothing is fitted again.
-
-        Items the model does not know are refused; with ``unknown="ignore"`` their comparisons are skipped, and a
-        warning says how many. A user with nothing left gets the mean weights.
-        """
-        check_is_fitted(self, "rankings_")
-        check_choice("unknown", unknown, Unknown)
-        return np.concatenate([self._transform(piece, unknown) for piece in pieces_of(X, labelled=False)])
+    def _transform_source(self, source: Comparisons | Store, unknown: str) -> Floats:
+        return np.concatenate([self._transform(piece, unknown) for piece in pieces_of(source, labelled=False)])
 
     def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
         if unknown == "error":

@@ -55,7 +55,7 @@ def _without_users(model: RankingModel) -> RankingModel:
 
 def _write_part(given: tuple[RankingModel, Path], number: int, users: Comparisons) -> Path:
     model, folder = given
-    weights = model.transform(users)
+    weights = model.set_output(transform="default").transform(users)
     columns = [pl.Series(f"ranking {k + 1}", weights[:, k]) for k in range(weights.shape[1])]
     part = folder / f"{number:06}.parquet"
     with write_beside(part) as beside:
