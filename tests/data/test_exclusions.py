@@ -6,6 +6,7 @@ import pytest
 from plurank import Comparisons, read_comparisons
 from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.data.summary import check_summary, summarise
+from tests.data.ingesting import build
 
 
 def ratings(*rows):
@@ -191,3 +192,35 @@ def test_items_of_enormous_length_do_not_flood_sentences(tmp_path):
     (tmp_path / "votes.csv").write_text(f"user,winner,loser\na,{name},y\na,{name},z\n")
     problems = read_comparisons(tmp_path / "votes.csv").diagnose().problems
     assert max(map(len, problems)) < 300
+
+
+def test_a_store_remembers_what_its_ingest_left_out_over_all_batches_and_files(tmp_path):
+    lines = [f"u{n % 7},x{n % 3},y{n % 4},{'tie' if n % 5 == 0 else 'left'},{n % 11 != 0}" for n in range(60)]
+    ties_only = ["u1,x1,y1,tie,true"] * 20  # whole batches of which nothing is left
+    for name, some in (("a.csv", [*lines[:30], *ties_only]), ("b.csv", [*lines[30:], *ties_only])):
+        (tmp_path / name).write_text("\n".join(["user,left,right,winner,valid", *some]) + "\n")
+    store = build([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "store", ties="drop")
+    invalid = sum(n % 11 == 0 for n in range(60))
+    ties = sum(n % 5 == 0 and n % 11 != 0 for n in range(60)) + 40
+    assert counted(store) == {("row", "marked as invalid"): (invalid, 100), ("row", "ties"): (ties, 100)}
+    assert len(store) == 100 - invalid - ties
+    assert [entry["n"] for entry in summarise(store)["excluded"]] == [invalid, ties]
+
+
+def test_an_ingest_that_was_stopped_counts_what_is_left_out_once(tmp_path):
+    lines = [f"u{n},x,y,{'tie' if n % 3 == 0 else 'left'}" for n in range(30)]
+    (tmp_path / "a.csv").write_text("\n".join(["user,left,right,winner", *lines]) + "\n")
+
+    def stop(stage, done):
+        if done > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "a.csv", tmp_path / "store", ties="drop", on_progress=stop)
+    assert counted(build(tmp_path / "a.csv", tmp_path / "store", ties="drop")) == {("row", "ties"): (10, 30)}
+
+
+def test_an_ingest_of_nothing_but_invalid_votes_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("user,winner,loser,valid\na,x,y,false\n")
+    with pytest.raises(ValueError, match="every row is marked as invalid"):
+        build(tmp_path / "a.csv", tmp_path / "store")

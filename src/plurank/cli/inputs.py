@@ -8,6 +8,7 @@ from plurank.choices import Ties
 from plurank.cli import options
 from plurank.cli.ingest import describe_store
 from plurank.cli.output import note, progress, warn
+from plurank.data.exclusions import list_exclusions
 from plurank.exceptions import ParameterError
 from plurank.wording import count, describe_ties, list_sizes
 
@@ -31,7 +32,7 @@ def read(
     """Read comparisons, or open a store, and say what is in it and what will make trouble."""
     source = open_source(file, column, ties, items)
     if isinstance(source, plurank.Store):
-        found, problems, n_items = describe_store(source), [], source.n_items
+        found, problems, n_items = describe_store(source), list_exclusions(source.excluded), source.n_items
     else:
         report = source.diagnose()
         found, problems, n_items = report.to_dict(), report.problems, report.n_compared_items

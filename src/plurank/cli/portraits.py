@@ -14,11 +14,12 @@ from plurank.cli.tables import (
     divided_tables,
     facts,
     favourites_table,
+    left_out,
     novel_pairs_table,
     ranking_tables,
     weight_bars,
 )
-from plurank.data.exclusions import Exclusion, list_exclusions
+from plurank.data.exclusions import Exclusion
 from plurank.exceptions import DataError
 from plurank.wording import count, shorten
 
@@ -158,8 +159,7 @@ def print_user(console: Console, described: dict[str, Any]) -> None:
 
 def _common_facts(described: dict[str, Any]) -> Facts:
     rows = [("data", f"{count(described['n_users'], 'user')}, {count(described['n_items'], 'item')}")]
-    excluded = [Exclusion(**entry) for entry in described["excluded"]]
-    rows += [("left out", sentence.rstrip(".").replace(" left out", "", 1)) for sentence in list_exclusions(excluded)]
+    rows += left_out(Exclusion(**entry) for entry in described["excluded"])
     return rows if len(described["rankings"]) == 1 else [*rows, ("concentration", f"{described['concentration']:.3g}")]
 
 

@@ -12,7 +12,7 @@ from plurank.cli.ingest import describe_store
 from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.portraits import describe_model, describe_user, print_model, print_user
-from plurank.cli.tables import facts
+from plurank.cli.tables import facts, left_out
 from plurank.exceptions import DataError
 from plurank.wording import describe_spread, describe_ties
 
@@ -135,6 +135,7 @@ def _show_store(folder: Path, *, as_json: bool) -> None:
         *([("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []),
         ("shards", f"{store.n_shards:,}"),
         ("on disk", decimal(store.n_bytes)),
+        *left_out(store.excluded),
     ]
     out().print(facts(rows))
 

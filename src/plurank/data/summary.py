@@ -25,7 +25,7 @@ def summarise(source: Comparisons | Store) -> Summary:
     if isinstance(source, Store):
         sizes = dict(zip(COUNTS, (source.n_users, source.n_items, len(source)), strict=True))
         unknown = dict.fromkeys((*FOUND_COUNTS, *FOUND_LISTS, "problems"))
-        later: Summary = {"n_updates": 0, "note": None, "excluded": [], "n_ties": None}
+        later: Summary = {"n_updates": 0, "note": None, "excluded": _plain(source), "n_ties": None}
         return {**sizes, **dict(zip(PER_USER, source.per_user, strict=True)), **unknown, **later}
     found = diagnose(source)
     return {
@@ -37,9 +37,13 @@ def summarise(source: Comparisons | Store) -> Summary:
         "problems": found.problems,
         "n_updates": 0,
         "note": None,
-        "excluded": [exclusion.to_dict() for exclusion in source.excluded],
+        "excluded": _plain(source),
         "n_ties": found.n_ties,
     }
+
+
+def _plain(source: Comparisons | Store) -> list[dict[str, Any]]:
+    return [exclusion.to_dict() for exclusion in source.excluded]
 
 
 def add_update(summary: Summary | None, more: Comparisons, n_users: int, n_items: int) -> Summary | None:
@@ -53,7 +57,7 @@ def add_update(summary: Summary | None, more: Comparisons, n_users: int, n_items
         "n_items": n_items,
         "n_comparisons": summary["n_comparisons"] + len(more),
         "n_updates": n_updates,
-        "excluded": [*summary["excluded"], *(exclusion.to_dict() for exclusion in more.excluded)],
+        "excluded": [*summary["excluded"], *_plain(more)],
         "n_ties": None if summary["n_ties"] is None else summary["n_ties"] + more.n_ties,
         "note": f"Comparisons per user and problems are those of the first fit, before {count(n_updates, 'update')}.",
     }
