@@ -182,3 +182,16 @@ def test_a_store_refuses_a_table_that_hides_its_items(tmp_path):
     table = read_items(pl.DataFrame({"item": ["a", "b"], "hidden": [True, False]}))
     with pytest.raises(DataError, match="hides 1 item of the store, such as 'a'; items cannot be left out of a store"):
         refuse_hidden(store.items, table)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_votes_the_wrong_way_round_are_refused_where_the_table_counts_them(sign):
+    frame = pl.DataFrame(
+        {"user": ["u", "u", "v", "v", "w"], "item": [0, 1, 0, 1, 0], "rating": [sign, -sign, sign, -sign, sign]}
+    )
+    table = pl.DataFrame({"comment-id": [0, 1], "comment-body": ["A", "B"], "agrees": [3, 0], "disagrees": [0, 1]})
+    if sign == 1:
+        assert Comparisons.from_ratings(frame, items=table).texts == ("A", "B")
+        return
+    with pytest.raises(DataError, match="1 and -1 are the wrong way round"):
+        Comparisons.from_ratings(frame, items=table)

@@ -33,6 +33,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "active": ("active", "is_active", "shown", "visible", "accepted"),
     "moderated": ("moderated",),
     "group": ("group", "category", "topic", "genre"),
+    "agrees": ("agrees",),
+    "disagrees": ("disagrees",),
 }  # fmt: skip
 HIDDEN = "hidden by moderation"
 ON_HIDDEN = "about items hidden by moderation"
@@ -47,6 +49,7 @@ class Items:
     texts: tuple[str, ...]
     hidden: Marks
     groups: tuple[str, ...] | None = None
+    n_votes: NDArray[np.float64] | None = None  # how many agree and disagree, (Q, 2), where the table counts them
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -121,7 +124,8 @@ def _read_frame(frame: Any, given: Given) -> Items:
         raise DataError(f"item {shorten(repr(twice), SHOWN)} has more than one row. Keep one row an item.")
     order = np.argsort(codes)
     hidden = _read_hidden(found, given)[order]
-    return Items(labels, _texts(found, item, given, labels, order), hidden, _groups(found, given, order))
+    texts, groups = _texts(found, item, given, labels, order), _groups(found, given, order)
+    return Items(labels, texts, hidden, groups, _count_votes(found, given, order))
 
 
 def _find(found: Columns, role: str, given: Given, without: str | None = None) -> str | None:
@@ -161,6 +165,28 @@ def _groups(found: Columns, given: Given, order: NDArray[np.int64]) -> tuple[str
     if name is None:
         return None
     return tuple(as_text(as_series(found[name], name)).fill_null("").gather(order).to_list())
+
+
+def _count_votes(found: Columns, given: Given, order: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    names = [_find(found, role, given) for role in ("agrees", "disagrees")]
+    counts = [as_numbers(as_series(found[name], name))[order] for name in names if name is not None]
+    return np.stack(counts, axis=1) if len(counts) == 2 else None
+
+
+def refuse_reversed(items: Items, labels: Labels, agree: NDArray[np.int64], disagree: NDArray[np.int64]) -> None:
+    """Raise where the votes of 1 and -1 on every item are those that the table counts as disagreeing and agreeing."""
+    if items.n_votes is None:
+        return
+    codes = look_up(labels, items.ids, "item")
+    known = codes >= 0
+    told = items.n_votes[codes[known]]
+    cast = np.stack([agree[known], disagree[known]], axis=1)
+    off, off_reversed = (np.nansum(np.abs(cast - counts)) for counts in (told, told[:, ::-1]))
+    if off_reversed < off:
+        raise DataError(
+            "1 and -1 are the wrong way round: the table of items counts as agreeing whom the votes have disagree. "
+            "Expected 1 to agree and -1 to disagree; change the sign of all votes."
+        )
 
 
 def texts_in_votes(frame: pl.DataFrame) -> Items | None:

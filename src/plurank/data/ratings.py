@@ -18,7 +18,7 @@ from plurank.data.columns import Columns, as_columns, check_roles, find_column, 
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Codes, Labels, as_series, encode, missing
 from plurank.data.exclusions import Exclusion
-from plurank.data.items import HIDDEN, ON_HIDDEN, read_items
+from plurank.data.items import HIDDEN, ON_HIDDEN, read_items, refuse_reversed
 from plurank.data.rows import as_numbers, refuse_missing
 from plurank.exceptions import DataError
 from plurank.rng import RandomState, as_generator, spawn
@@ -159,6 +159,9 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
     repeated = ~pl.Series(keys).is_first_distinct().to_numpy()
     rows, remedy = np.flatnonzero(keep) + 1, f"Keep one {value} a user and item"
     refuse_rows(repeated, f"the user already has a {value} for this item", remedy, rows)
+    if kind == "vote" and items is not None:
+        ups, downs = (np.bincount(item_codes[numbers[keep] == sign], minlength=len(item_labels)) for sign in (1, -1))
+        refuse_reversed(read_items(items), item_labels, ups, downs)
     order, offsets = kernels.group(user_codes, len(user_labels))
     return Rated(offsets, item_codes[order], numbers[keep][order], item_labels, user_labels, kind, excluded)
 

@@ -31,7 +31,7 @@ KINDS: dict[str, Kind] = {
 }  # fmt: skip
 PREFLIB = (".soc", ".soi", ".toc", ".toi")
 # a gzipped table is a few times, rarely 20 times, as large as its file; from some size on, more is refused
-MOST_UNZIPPED, MOST_RATIO = 2**27, 100
+MOST_UNZIPPED, MOST_RATIO = 2**26, 100
 NESTED = (dict, list)
 
 
