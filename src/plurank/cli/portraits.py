@@ -63,6 +63,7 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
 
     portrait = PORTRAITS.get(type(model).__name__, PLAIN)
     divided = most_divided_items(model.rankings_, N_DIVIDED)
+    texts = model.item_texts_ or [str(item) for item in model.items_.tolist()]
     return {
         "model": type(model).__name__,
         "settings": {name: plain(value) for name, value in model.get_params().items()},
@@ -79,13 +80,13 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
                 "ranking": k + 1,
                 "mean_weight": float(model.mean_weights_[k]),
                 "items": model.items_[order].tolist(),
-                "texts": [model.item_text(code) for code in order],
+                "texts": [texts[code] for code in order],
                 **portrait.ranking_values(model, k),
             }
             for k, order in enumerate(model.rankings_)
         ],
         "most_divided": [
-            {"item": plain(model.items_[code]), "text": model.item_text(code), "places": places}
+            {"item": plain(model.items_[code]), "text": texts[code], "places": places}
             for code, places in zip(divided.items, divided.places.tolist(), strict=True)
         ],
     }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plurank.data.columns import Columns, Given, as_columns, check_roles, list_names, plain_name, read_flags
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import Labels, as_series, encode, look_up, missing
+from plurank.data.encoding import Labels, as_series, encode, look_up
 from plurank.data.exclusions import Exclusion
 from plurank.data.outcomes import as_text
 from plurank.data.rows import as_numbers, refuse_missing
@@ -197,13 +197,12 @@ def texts_in_votes(frame: pl.DataFrame) -> Items | None:
     names = {plain_name(name): name for name in frame.columns}
     if not {"winner_id", "winner_text", "loser_id", "loser_text"} <= names.keys():
         return None
-    sides = [
-        frame.select(pl.col(names[f"{side}_id"]).alias("item"), pl.col(names[f"{side}_text"]).alias("text"))
-        for side in ("winner", "loser")
+    columns = [
+        pl.concat([as_text(frame[names[f"{side}_{what}"]]).rename(what) for side in ("winner", "loser")])
+        for what in ("id", "text")
     ]
-    both = pl.concat(sides)
-    named = both.filter(~pl.Series(missing(both["item"])) & ~pl.Series(missing(both["text"])))
-    return read_items(named.unique("item", keep="last", maintain_order=True)) if len(named) else None
+    named = pl.DataFrame(columns).filter(pl.all_horizontal(pl.all().is_not_null() & (pl.all() != "")))
+    return read_items(named.unique("id", keep="last", maintain_order=True)) if len(named) else None
 
 
 def add_items(comparisons: Comparisons, items: Items) -> Comparisons:
