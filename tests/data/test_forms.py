@@ -53,7 +53,7 @@ def test_votes_of_polis_are_compared_and_plus_1_agrees(file):
 def test_the_matrix_of_polis_is_compared_and_people_without_a_vote_are_counted(file):
     made = read_any(file("participants-votes.csv", MATRIX))
     assert made.to_frame().rows() == [(7, 0, 1)]
-    assert counted(made)["user", "gave no rating"] == (1, 4)
+    assert counted(made)["user", "gave no vote"] == (1, 4)
     assert made.n_users + sum(entry.n for entry in made.excluded if entry.what == "user") == 4
 
 
@@ -118,6 +118,13 @@ def test_statements_are_no_votes_and_the_refusal_says_where_they_go(file):
     path = file("comments.csv", "comment-id,agrees,moderated,comment-body\n0,1,1,Buses\n")
     with pytest.raises(DataError, match=r"^comments.csv: these are statements or ideas.*--items comments"):
         read_any(path)
+
+
+def test_wide_tables_are_not_guessed_at_where_comparisons_are_wanted(file):
+    with pytest.raises(
+        DataError, match=r"expected the columns user, winner, loser.*one column an item.*plurank convert"
+    ):
+        read_any(file("wide.csv", "user,tea,milk\na,1,2\n"))
 
 
 def test_errors_name_the_file(file):

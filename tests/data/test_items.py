@@ -122,7 +122,7 @@ def test_nothing_but_hidden_items_is_refused():
     with pytest.raises(DataError, match="every comparison has an item that is hidden"):
         votes.with_items(table)
     rated = pl.DataFrame({"user": ["u"], "item": ["a"], "rating": [1]})
-    with pytest.raises(DataError, match="every item is hidden"):
+    with pytest.raises(DataError, match="every rating is of an item that is hidden"):
         Comparisons.from_ratings(rated, items=read_items(table))
 
 

@@ -1,6 +1,7 @@
 """What a table holds, comparisons, ratings or rankings, and comparisons from any of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -73,7 +74,8 @@ def read_any(
         frame = read_table(file)
         form = "ratings" if is_polis_matrix(frame) and not columns else _find_form(frame.columns, columns, file.name)
         if form == "comparisons":
-            made = compare_rows(frame, file, columns, ties)
+            with _hint_at_wide(frame.columns, columns):
+                made = compare_rows(frame, file, columns, ties)
             return made if items is None else made.with_items(items)
         frame = parse_ids(frame) if is_text(file) else frame
         if form == "ratings" and not columns:
@@ -85,6 +87,18 @@ def read_any(
     except DataError as error:
         raise DataError(str(error) if file.name in str(error) else f"{file.name}: {error}") from None
     return replace(made, excluded=(*excluded, *made.excluded))
+
+
+@contextmanager
+def _hint_at_wide(names: list[str], columns: Given) -> Iterator[None]:
+    """Where a table with a user and no other column that is understood is refused, say where wide tables go."""
+    try:
+        yield
+    except DataError as error:
+        others = ("winner", "loser", "left", "right", "outcome", "comparison", "item")
+        if columns or not has_role(names, "user") or has_role(names, *others):
+            raise
+        raise DataError(f"{error} Ratings with one column an item become comparisons with `plurank convert`.") from None
 
 
 def _find_form(names: list[str], columns: Given, name: str) -> Form:

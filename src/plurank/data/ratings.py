@@ -25,6 +25,7 @@ from plurank.rng import RandomState, as_generator, spawn
 
 TIES = {"ignore": 0, "both": 1, "random": 2}
 Kind = Literal["rating", "vote", "rank"]
+Marks = NDArray[np.bool_]
 # why somebody's values make no comparison: one only, or all alike
 SILENT: dict[Kind, tuple[str, str]] = {
     "rating": ("rated a single item", "gave the same rating throughout"),
@@ -129,41 +130,55 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
     users, rated, values = wide or tuple(find_column(found, role, columns) for role in ("user", "item", value))
     refuse_missing(users.rename("user"))
     refuse_missing(rated.rename("item"))
-    absent, numbers = _find_absent(values), as_numbers(values)
-    bad = ~np.isfinite(numbers) & ~absent
+    given, numbers = ~_find_absent(values), as_numbers(values)
+    bad = ~np.isfinite(numbers) & given
     refuse_rows(bad, f"{value} is not a number", "Fix it, with a point as in 0.5, or drop the row")
+    if not given.any():
+        raise DataError(f"there are no {value}s: all of them are missing.")
     (user_codes,), user_labels = encode(users)
     (item_codes,), item_labels = encode(rated)
-    if absent.all():
-        raise DataError(f"there are no {value}s: all of them are missing.")
-    kind: Kind = "rank" if value == "rank" else "vote" if is_agreement(numbers[~absent]) else "rating"
-    hidden = np.zeros(len(item_labels), dtype=bool) if items is None else read_items(items).is_hidden(item_labels)
-    if hidden.all():
-        raise DataError("every item is hidden, which leaves nothing. Is the column that hides items read rightly?")
-    off = hidden[item_codes]
-    keep = ~absent & ~off
-    reason = "empty cells" if wide else f"without a {value}"
-    excluded = (
-        *Exclusion.some("item", int(hidden.sum()), len(item_labels), HIDDEN),
-        *_count_items(item_codes, ~absent, hidden, value),
-        *Exclusion.some("row", int(absent.sum()), len(absent), reason),
-        *Exclusion.some("row", int((off & ~absent).sum()), len(absent), ON_HIDDEN),
-        *_count_users(user_codes, ~absent, keep, len(user_labels), value),
-    )
+    table = None if items is None else read_items(items)
+    hidden = np.zeros(len(item_labels), dtype=bool) if table is None else table.is_hidden(item_labels)
+    keep = given & ~hidden[item_codes]
     if not keep.any():
-        raise DataError(f"every {value} is of an item that is hidden, which leaves nothing.")
-    users_kept, items_kept = _occurs(user_codes[keep], len(user_labels)), _occurs(item_codes[keep], len(item_labels))
-    user_codes, item_codes = _renumber(users_kept)[user_codes[keep]], _renumber(items_kept)[item_codes[keep]]
-    user_labels, item_labels = user_labels[users_kept], item_labels[items_kept]
+        raise DataError(f"every {value} is of an item that is hidden. Is the column that hides items read rightly?")
+    kind: Kind = "rank" if value == "rank" else "vote" if is_agreement(numbers[keep]) else "rating"
+    excluded = _count_excluded(user_codes, item_codes, given, keep, hidden, kind, is_wide=wide is not None)
+    rows, numbers = np.flatnonzero(keep) + 1, numbers[keep]
+    user_codes, user_labels = _compact(user_codes[keep], user_labels)
+    item_codes, item_labels = _compact(item_codes[keep], item_labels)
     keys = user_codes.astype(np.int64) * len(item_labels) + item_codes
     repeated = ~pl.Series(keys).is_first_distinct().to_numpy()
-    rows, remedy = np.flatnonzero(keep) + 1, f"Keep one {value} a user and item"
+    remedy = f"Keep one {value} a user and item"
     refuse_rows(repeated, f"the user already has a {value} for this item", remedy, rows)
-    if kind == "vote" and items is not None:
-        ups, downs = (np.bincount(item_codes[numbers[keep] == sign], minlength=len(item_labels)) for sign in (1, -1))
-        refuse_reversed(read_items(items), item_labels, ups, downs)
+    if kind == "vote" and table is not None:
+        ups, downs = (np.bincount(item_codes[numbers == sign], minlength=len(item_labels)) for sign in (1, -1))
+        refuse_reversed(table, item_labels, ups, downs)
     order, offsets = kernels.group(user_codes, len(user_labels))
-    return Rated(offsets, item_codes[order], numbers[keep][order], item_labels, user_labels, kind, excluded)
+    return Rated(offsets, item_codes[order], numbers[order], item_labels, user_labels, kind, excluded)
+
+
+def _compact(codes: Codes, labels: Labels) -> tuple[Codes, Labels]:
+    """Leave out labels that have no code any more, and number the others anew."""
+    occurs = _occurs(codes, len(labels))
+    return _renumber(occurs)[codes], labels[occurs]
+
+
+def _count_excluded(
+    users: Codes, items: Codes, given: Marks, keep: Marks, hidden: Marks, kind: Kind, *, is_wide: bool
+) -> tuple[Exclusion, ...]:
+    """Count what is left out of rows (n,), ``given`` those with a value and ``keep`` those of items not hidden (Q,)."""
+    n_users, n_items, n_rows = int(users.max()) + 1, len(hidden), len(given)
+    n_given, n_kept = (int(_occurs(users[rows], n_users).sum()) for rows in (given, keep))
+    n_unrated = int((~_occurs(items[given], n_items) & ~hidden).sum())
+    return (
+        *Exclusion.some("item", int(hidden.sum()), n_items, HIDDEN),
+        *Exclusion.some("item", n_unrated, n_items, f"without a {kind}"),
+        *Exclusion.some("row", int((~given).sum()), n_rows, "empty cells" if is_wide else f"without a {kind}"),
+        *Exclusion.some("row", int((given & ~keep).sum()), n_rows, ON_HIDDEN),
+        *Exclusion.some("user", n_users - n_given, n_users, f"gave no {kind}"),
+        *Exclusion.some("user", n_given - n_kept, n_users, "answered about hidden items only"),
+    )
 
 
 def _occurs(codes: NDArray[np.integer[Any]], n: int) -> NDArray[np.bool_]:
@@ -173,23 +188,6 @@ def _occurs(codes: NDArray[np.integer[Any]], n: int) -> NDArray[np.bool_]:
 def _find_absent(values: pl.Series) -> NDArray[np.bool_]:
     """Mark values that are not there: null, NaN, or blank text."""
     return missing(values.str.strip_chars() if values.dtype == pl.String else values)
-
-
-def _count_items(
-    codes: Codes, given: NDArray[np.bool_], hidden: NDArray[np.bool_], value: str
-) -> tuple[Exclusion, ...]:
-    n_without = int((~_occurs(codes[given], len(hidden)) & ~hidden).sum())
-    return Exclusion.some("item", n_without, len(hidden), f"without a {value}")
-
-
-def _count_users(
-    codes: Codes, given: NDArray[np.bool_], kept: NDArray[np.bool_], n_users: int, value: str
-) -> tuple[Exclusion, ...]:
-    n_given, n_kept = (int(_occurs(codes[rows], n_users).sum()) for rows in (given, kept))
-    return (
-        *Exclusion.some("user", n_users - n_given, n_users, f"gave no {value}"),
-        *Exclusion.some("user", n_given - n_kept, n_users, "answered about hidden items only"),
-    )
 
 
 def _read_wide(

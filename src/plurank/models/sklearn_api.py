@@ -1,6 +1,7 @@
 """What scikit-learn expects of a transformer: names of the columns, frames with ids, and the usual shortcuts."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -45,25 +46,26 @@ class WeightTransformer(BaseEstimator):  # type: ignore[misc]
         array; so does ``weights_frame``. Items the model does not know are refused; with ``unknown="ignore"`` their
         comparisons are skipped, and a warning says how many. A user with nothing left gets the mean weights.
         """
-        check_is_fitted(self, "rankings_")
-        check_choice("unknown", unknown, Unknown)
-        source = as_source(X)
-        weights, order = self._transform_source(source, unknown), _appearance(X, source)
-        weights = weights if order is None else weights[order]
+        users, weights = self._weights_of(X, unknown)
         output = self._output()
         if output == "default":
             return weights
-        users = source.users if order is None else source.users[order]
-        return self._as_pandas(users, weights) if output == "pandas" else self._as_polars(users, weights)
+        return self._as_pandas(users(), weights) if output == "pandas" else self._as_polars(users(), weights)
 
     def weights_frame(self, X: Any, *, unknown: Unknown = "error") -> pl.DataFrame:
         """Weights of new users as a polars frame: columns user, ranking_1, ranking_2, ...; see ``transform``."""
+        users, weights = self._weights_of(X, unknown)
+        return self._as_polars(users(), weights)
+
+    def _weights_of(self, X: Any, unknown: str) -> tuple[Callable[[], Labels], Floats]:
+        """Return what reads the users' ids, which of a store takes time, and their weights, (n_users, K)."""
         check_is_fitted(self, "rankings_")
         check_choice("unknown", unknown, Unknown)
         source = as_source(X)
         weights, order = self._transform_source(source, unknown), _appearance(X, source)
-        rows = slice(None) if order is None else order
-        return self._as_polars(source.users[rows], weights[rows])
+        if order is None:
+            return lambda: source.users, weights
+        return lambda: source.users[order], weights[order]
 
     def fit_transform(self, X: Any, y: None = None, **options: Any) -> Any:
         """Fit to comparisons, and return the weights of their users as ``transform`` does."""
