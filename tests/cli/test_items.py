@@ -1,12 +1,15 @@
 """Votes as pol.is exports them, and texts of items, from the first look to the report."""
 
 import json
+from io import StringIO
 
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
 import plurank
+from plurank.cli.tables import favourites_table
 
 TEXTS = [f"Statement {n} says that buses should run more often, and later at night, number {n}" for n in range(8)]
 
@@ -172,3 +175,10 @@ def test_an_item_of_enormous_length_does_not_flood_the_terminal(run, write):
     rows = [f"{user},{a},{b}" for user in range(9) for a, b in ((name, "b"), (name, "c"), ("b", "c"))]
     shown = run("show", write("votes.csv", "user,winner,loser", *rows))
     assert len(shown.stdout) + len(shown.stderr) < 3000
+
+
+def test_a_favourite_of_enormous_length_does_not_flood_the_terminal():
+    item = {"rank": 1, "item": "x", "text": "word " * 40_000, "score": 0.5}
+    Console(width=80, file=(written := StringIO())).print(favourites_table([item]))
+    assert len(written.getvalue()) < 3000
+    assert "…" in written.getvalue()

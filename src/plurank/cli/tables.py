@@ -15,6 +15,7 @@ from plurank.wording import quote, shorten
 
 LABEL_WIDTH = 26  # longer texts end in an ellipsis where there is no room for more
 STATEMENT = 40  # characters from which on a text is a statement rather than a name
+LONGEST_TEXT = 500  # characters of a statement that has lines of its own
 LONGEST_QUOTE = 60  # characters of a statement in a sentence
 PLACE_WIDTH = len("Ranking 10")
 BAR_WIDTH = 20
@@ -144,7 +145,12 @@ def favourites_table(items: list[dict[str, Any]]) -> Table:
         table.add_column("Places", justify="right")
     for item in items:
         places = [interval(item["lower"], item["upper"]) or str(item["lower"])] if has_places else []
-        table.add_row(str(item["rank"]), label(item.get("text", item["item"])), percent(item["score"]), *places)
+        table.add_row(
+            str(item["rank"]),
+            shorten(label(item.get("text", item["item"])), LONGEST_TEXT),
+            percent(item["score"]),
+            *places,
+        )
     return table
 
 
