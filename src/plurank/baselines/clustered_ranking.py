@@ -32,7 +32,7 @@ TRIAL_PASSES = 20
 ONE_RANKING_EACH = 0.01  # a Dirichlet of so small a concentration puts everybody on one ranking
 SHARE_PRIOR = 1.0  # people imagined in each cluster, so that none dies out
 STAGE = "fitting clusters"
-OWN_FIELDS = {"scores_": Field("f", ("Q", "K")), "log_posterior_": Field("f", ("passes",))}
+OWN_FIELDS = {"scores_": Field("f", ("Q", "K"), "a score"), "log_posterior_": Field("f", ("passes",))}
 
 
 class Clusters(NamedTuple):

@@ -48,7 +48,7 @@ class SingleRanking(RankingModel):
     @property
     def fields(self) -> Fields:
         """What a fitted model consists of."""
-        return {**COMMON, "scores_": Field("f", ("Q", "K"))}
+        return {**COMMON, "scores_": Field("f", ("Q", "K"), "a score")}
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
         """Count who beats whom, then find the scores."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console, RenderableType
 
+from plurank.cli.consensus import camp_remarks, describe_common_ground, print_common_ground
 from plurank.cli.output import label, percent
 from plurank.cli.tables import (
     divided_tables,
@@ -62,7 +63,9 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
     from plurank.report.descriptions import describe_mixing
 
     portrait = PORTRAITS.get(type(model).__name__, PLAIN)
-    divided = most_divided_items(model.rankings_, N_DIVIDED)
+    common_ground, influence = describe_common_ground(model), getattr(model, "influence", None)
+    # places alone say nothing where it is known how certain they are
+    divided = most_divided_items(model.rankings_, 0 if common_ground is not None else N_DIVIDED)
     texts = model.item_texts_ or [str(item) for item in model.items_.tolist()]
     return {
         "model": type(model).__name__,
@@ -72,6 +75,9 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
         "excluded": (model.data_ or {}).get("excluded", []),
         "concentration": float(model.concentration_),
         "mixing_in_words": describe_mixing(model),
+        "camps": model.camps().to_dicts(),
+        "common_ground": common_ground,
+        "influence": None if influence is None else {**influence.to_dict(), "sentence": influence.sentence},
         **portrait.values(model),
         "n_iter": int(model.n_iter_),
         "converged": bool(model.converged_),
@@ -117,13 +123,17 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
     console.print(ranking_tables(console, rankings, top))
     print_legend(console, described, top)
     if described["most_divided"]:
-        console.print("\nWhere they differ most, the places of:", style="bold")
+        console.print("\nWhere these orders differ most, the places of:", style="bold")
+        console.print("How certain places are is not known for this kind of model.", style="dim")
         console.print(divided_tables(console, described["most_divided"]))
-    elif len(rankings) > 1:
-        console.print("\nAll rankings have the same order: one may be enough.", style="yellow")
+    if described["common_ground"] is not None:
+        console.print()
+        print_common_ground(console, described["common_ground"], len(rankings))
     if len(rankings) > 1:
-        console.print("How much people follow each, on average:", style="bold")
-        console.print(weight_bars([ranking["mean_weight"] for ranking in rankings]))
+        console.print("\nHow much people follow each, on average, and how many people that is:", style="bold")
+        console.print(weight_bars([ranking["mean_weight"] for ranking in rankings], camp_remarks(described["camps"])))
+    if described["influence"] is not None and described["influence"]["flagged"]:
+        console.print(f"! {described['influence']['sentence']}", style="yellow")
     console.print(f"{described['mixing_in_words']}\n")
     if portrait.table is not None:
         console.print(portrait.table(rankings))

@@ -98,11 +98,13 @@ def describe_selection(selection: "Selection") -> dict[str, Any]:
         # one ranking is the same however it is mixed
         is_way = row["n_rankings"] == 1 or row["mixing"] == selection.mixing
         row["chosen"] = is_way and row["n_rankings"] == selection.n_rankings
+    influence = selection.influence
     return {
         "n_rankings": selection.n_rankings,
         "mixing": selection.mixing,
         "answer": selection.answer,
         "candidates": rows,
+        "influence": None if influence is None else {**influence.to_dict(), "sentence": influence.sentence},
     }
 
 
@@ -129,6 +131,8 @@ def _print(selection: "Selection", following: str) -> None:
     console.print(EXPLANATION.format(guess=plurank.log_likelihood([0.5])))
     console.print(_table(describe_selection(selection)["candidates"]))
     console.print(f"* {selection.answer}", style="bold")
+    if selection.influence is not None and selection.influence.flagged:
+        console.print(f"! {selection.influence.sentence}", style="yellow")
     console.print(f"Next: {following}", soft_wrap=True)
 
 

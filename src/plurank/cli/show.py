@@ -8,6 +8,7 @@ from rich.filesize import decimal
 
 import plurank
 from plurank.cli import options, streams
+from plurank.cli.consensus import describe_committee, print_committee
 from plurank.cli.ingest import describe_store
 from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, out, progress
@@ -35,6 +36,10 @@ def show(
         str | None,
         typer.Option("--user", metavar="ID", help="Of a model: this user's weights and favourite items."),
     ] = None,
+    committee: Annotated[
+        int | None,
+        typer.Option("--committee", metavar="N", min=1, help="Of a model: N items that serve most people."),
+    ] = None,
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
@@ -43,7 +48,8 @@ def show(
     """Look into a data file, a store or a model.
 
     Of a data file it tells how much there is and what will make trouble; of a store, how much there is; of a
-    model, the rankings, where they differ most and how people mix them; with --user, what one person likes.
+    model, the rankings, what all camps like and dispute, and how people mix them; with --user, what one person
+    likes; with --committee, which few items serve most people.
 
     \b
     Examples:
@@ -51,12 +57,13 @@ def show(
       plurank show votes.csv --items comments.csv
       plurank show model.plurank --top 20
       plurank show model.plurank --user anna
+      plurank show model.plurank --committee 3
 
     A data file has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these. Votes of pol.is and tables of user, item, rating are compared first.
     """
     if not is_model(file):
-        _refuse_user(user, file)
+        _refuse_model_options(user, committee, file)
         if file.is_dir():
             _show_store(file, as_json=as_json)
         else:
@@ -65,7 +72,9 @@ def show(
     with progress(f"reading {file.name}"):
         model = plurank.load(file)
         add_texts(model, items)
-    if user is None:
+    if committee is not None:
+        _show_committee(model, committee, as_json=as_json)
+    elif user is None:
         _show_model(model, top, as_json=as_json)
     else:
         _show_user(model, user, top, as_json=as_json)
@@ -79,9 +88,18 @@ def is_model(file: Path) -> bool:
         return opened.read(4) == b"PK\x03\x04" or file.suffix.lower() == ".plurank"
 
 
-def _refuse_user(user: str | None, file: Path) -> None:
-    if user is not None:
-        raise DataError(f"--user needs a model, and {file.name} is none. Make one with `plurank fit`.")
+def _refuse_model_options(user: str | None, committee: int | None, file: Path) -> None:
+    for option, value in (("--user", user), ("--committee", committee)):
+        if value is not None:
+            raise DataError(f"{option} needs a model, and {file.name} is none. Make one with `plurank fit`.")
+
+
+def _show_committee(model: "RankingModel", size: int, *, as_json: bool) -> None:
+    chosen = model.committee(size)
+    if as_json:
+        emit_json(describe_committee(chosen))
+    else:
+        print_committee(out(), chosen)
 
 
 def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | None, *, as_json: bool) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from plurank.data.summary import check_summary
 
 Sizes = Mapping[str, int]
+LARGEST = 1e12  # the log posterior of a trillion comparisons; no fit gives more, and sums of more lose their digits
+LARGEST_SCORE = 1e8  # log odds, or minus the place among so many items
 
 
 def _is_ranking(array: NDArray[Any], sizes: Sizes) -> bool:
@@ -26,11 +28,16 @@ def _is_simplex(array: NDArray[Any], _: Sizes) -> bool:
     return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-6))
 
 
+def _is_within(array: NDArray[Any], largest: float) -> bool:
+    return bool((np.abs(array) <= largest).all())  # false for NaN, too
+
+
 RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "any": lambda _, __: True,
-    "finite": lambda array, _: bool(np.isfinite(array).all()),
-    "not negative": lambda array, _: bool((array >= 0).all() and np.isfinite(array).all()),
-    "positive": lambda array, _: bool((array > 0).all() and np.isfinite(array).all()),
+    "finite": lambda array, _: _is_within(array, LARGEST),
+    "a score": lambda array, _: _is_within(array, LARGEST_SCORE),
+    "not negative": lambda array, _: bool((array >= 0).all() and _is_within(array, LARGEST)),
+    "positive": lambda array, _: bool((array > 0).all() and _is_within(array, LARGEST)),
     "between 0 and 1": lambda array, _: bool(((array > 0) & (array < 1)).all()),
     "at most a half": lambda array, _: bool(((array > 0) & (array <= 0.5)).all()),
     "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),

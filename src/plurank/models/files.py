@@ -140,6 +140,8 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
         raise ValueError("parts are missing or do not belong here")
     if len({*present}) < len(present):
         raise ValueError("a part is listed twice")
+    if sorted(archive.namelist()) != sorted(["model.json", *(f"{key}.npy" for key in present)]):
+        raise ValueError("the archive holds files that do not belong to a model")
     arrays = {key: _read_array(archive, f"{key}.npy") for key in names if key in present}
     fitted = {**dict.fromkeys(optional), **values, **arrays}
     sizes = {"K": len(arrays["mean_weights_"]), "Q": len(model.items_), "M": len(model.users_)}

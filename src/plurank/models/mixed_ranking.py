@@ -41,7 +41,7 @@ from plurank.rng import RandomState
 from plurank.wording import count
 
 OWN_FIELDS: Fields = {
-    "scores_": Field("f", ("Q", "K")),
+    "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
     "score_correlations_": Field("f", ("K", "K"), "correlations"),
     "user_evidence_": Field("f", ("M",), "not negative"),
@@ -52,7 +52,7 @@ OWN_FIELDS: Fields = {
     "quality_": JsonField(check_quality),
     "deviation_": JsonField(check_spread),
     "influence_": JsonField(check_influence),
-    "member_scores_": Field("f", ("members", "Q", "K")),
+    "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
 }
 
