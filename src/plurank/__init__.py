@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PlurankError,
         SkippedWarning,
     )
+    from plurank.models.blank import blank_model
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
     from plurank.models.person import Person
@@ -69,6 +70,7 @@ _HOMES = {
     "TopicRanking": "models.topic_ranking",
     "accuracy": "evaluation.prediction",
     "align": "evaluation.alignment",
+    "blank_model": "models.blank",
     "describe_rankings": "report.descriptions",
     "held_out_quality": "models.quality",
     "ingest": "data.ingest",
@@ -116,6 +118,7 @@ __all__ = [
     "TopicRanking",
     "accuracy",
     "align",
+    "blank_model",
     "datasets",
     "describe_rankings",
     "held_out_quality",

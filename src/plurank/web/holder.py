@@ -7,7 +7,9 @@ import signal
 import threading
 from pathlib import Path
 
+from plurank.data.item_lists import is_item_list, read_item_list
 from plurank.models.base import RankingModel
+from plurank.models.blank import blank_model
 from plurank.models.files import load
 from plurank.web.served import Served
 
@@ -54,8 +56,8 @@ class Holder:
 
 
 def read(path: Path) -> Served:
-    """Load a model's file."""
-    model = load(path)
+    """Load a model's file; a list of items becomes a model that knows nothing yet."""
+    model = blank_model(*read_item_list(path)) if is_item_list(path) else load(path)
     return Served(model, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 
