@@ -9,6 +9,7 @@ from rich.filesize import decimal
 import plurank
 from plurank.cli import options
 from plurank.cli.ingest import describe_store
+from plurank.cli.inputs import is_feedback, read_answers
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.portraits import describe_model, describe_user, print_model, print_user
 from plurank.cli.tables import facts
@@ -78,8 +79,11 @@ def _refuse_user(user: str | None, file: Path) -> None:
 
 def _show_data(file: Path, column: list[str] | None, ties: Any, *, as_json: bool) -> None:
     columns = options.parse_columns(column)
-    with progress(f"reading {file.name}"):
-        report = plurank.read_comparisons(file, columns=columns, ties=ties).diagnose()
+    if is_feedback(file):
+        report = read_answers(file, include_suspicious=False).comparisons().diagnose()
+    else:
+        with progress(f"reading {file.name}"):
+            report = plurank.read_comparisons(file, columns=columns, ties=ties).diagnose()
     if as_json:
         emit_json(report.to_dict())
     else:

@@ -187,11 +187,13 @@ class FeedbackStore:
         asked = sql.select(*said, sql.func.count()).where(FEEDBACK.c.withdrawn.is_(None)).group_by(*said)
         with self._unless_lost(), self.engine.begin() as connection:
             rows = connection.execute(asked).all()
-        return [(*self._labels(winner, loser), n) for winner, loser, n in rows]  # type: ignore[misc]
+        pairs = [(self._labels(winner, loser), n) for winner, loser, n in rows]
+        return [(one, other, n) for (one, other), n in pairs]
 
     def _as_answer(self, row: Any) -> StoredAnswer:
-        said = self._labels(row.user, row.winner, row.loser)
-        return StoredAnswer(row.id, str(row.received), *said, row.visitor, row.first_seen, row.address, row.batch)
+        user, winner, loser = self._labels(row.user, row.winner, row.loser)
+        origin = row.visitor, row.first_seen, row.address
+        return StoredAnswer(row.id, str(row.received), user, winner, loser, *origin, row.batch)
 
     def _labels(self, *said: Any) -> list[Label]:
         """Return what a row says; others may have written to the database, too."""

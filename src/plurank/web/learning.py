@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import as_series, object_array
 from plurank.exceptions import DataError, SkippedWarning
 from plurank.models.files import load
 from plurank.progress import Progress, silent
@@ -75,6 +78,40 @@ def read_feedback(
     SkippedWarning
         If suspicious answers were left out.
     """
+    found = collect_feedback(database, model=model, include_suspicious=include_suspicious)
+    if found.excluded:
+        warnings.warn(explain(found.excluded, "include_suspicious=True"), SkippedWarning, stacklevel=2)
+    return found.comparisons()
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Answers as they were stored, in the order they came, and what was left out."""
+
+    if_none: str  # what to say where there are no answers
+    answers: list[StoredAnswer]
+    excluded: tuple[Finding, ...]
+
+    def comparisons(self) -> Comparisons:
+        """Return a comparison for each answer; raise where there is none."""
+        if not self.answers:
+            raise DataError(self.if_none)
+        return _as_comparisons(self.answers)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a table with a row for each answer: user, winner, loser, and when it was received."""
+        names = ("user", "winner", "loser", "received")
+        columns = {name: object_array(getattr(answer, name) for answer in self.answers) for name in names}
+        return pl.DataFrame([as_series(column, name) for name, column in columns.items()])
+
+
+def collect_feedback(
+    database: str | PathLike[str],
+    *,
+    model: "RankingModel | str | PathLike[str] | None" = None,
+    include_suspicious: bool = False,
+) -> Collected:
+    """Return the answers that :func:`read_feedback` reads, and what it leaves out."""
     opened: Any = load(model) if isinstance(model, (str, PathLike)) else model
     known = () if opened is None else opened.feedback_batches_
     store = FeedbackStore(database)
@@ -82,12 +119,9 @@ def read_feedback(
         answers = store.read()
     finally:
         store.close()
-    chosen, excluded = _choose([answer for answer in answers if answer.batch not in known], answers, include_suspicious)
-    if excluded:
-        warnings.warn(explain(excluded, "include_suspicious=True"), SkippedWarning, stacklevel=2)
-    if not chosen:
-        raise DataError(f"{store.place} holds no answers{'' if model is None else ' that are new to the model'}.")
-    return _as_comparisons(chosen)
+    wanted = [answer for answer in answers if answer.batch not in known]
+    new = "" if model is None else " that are new to the model"
+    return Collected(f"{store.place} holds no answers{new}.", *_choose(wanted, answers, include_suspicious))
 
 
 def explain(excluded: tuple[Finding, ...], how: str) -> str:
@@ -99,9 +133,7 @@ def explain(excluded: tuple[Finding, ...], how: str) -> str:
     return f"excluded {found}{more}. If these are real people, include them with {how}."
 
 
-def prepare_lesson(
-    model: "RankingModel", database: str | PathLike[str], *, include_suspicious: bool = False
-) -> Lesson:
+def prepare_lesson(model: "RankingModel", database: str | PathLike[str], *, include_suspicious: bool = False) -> Lesson:
     """Return the answers that a model has not learned from; those that come later have to wait.
 
     Suspicious answers stay outside all batches, so that they can still be included later.

@@ -4,7 +4,16 @@ import unicodedata
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator, BaseModel, ConfigDict, Discriminator, Field, StrictFloat, StrictInt, StrictStr, Tag, model_validator,
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+    model_validator,
 )  # fmt: skip
 
 from plurank.web.limits import MAX_ANSWERS, MAX_ID, MAX_PAIRS, MAX_USER

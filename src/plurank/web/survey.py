@@ -58,9 +58,7 @@ def choose_pair(
     return _find_rare(labels, asked, own, votes, rng)
 
 
-def _draw_informative(
-    best: Sequence[tuple[Pair, float]], votes: NDArray[np.float64], rng: np.random.Generator
-) -> Pair:
+def _draw_informative(best: Sequence[tuple[Pair, float]], votes: NDArray[np.float64], rng: np.random.Generator) -> Pair:
     """Draw one of the most informative pairs, the sooner the more it says and the fewer answers its items have."""
     weights = np.array([gain / (1.0 + votes[left] + votes[right]) for (left, right), gain in best])
     return best[int(rng.choice(len(best), p=weights / weights.sum()))][0]

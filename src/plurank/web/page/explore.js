@@ -25,7 +25,7 @@ function camp({ ranking, mean_weight: share, description, items }, own) {
   const card = make("li", "panel");
   const you = own ? `, you ${percent(own.weight)}` : "";
   const best = make("ol");
-  best.append(...items.slice(0, 3).map(({ item }) => make("li", "", shorten(item))));
+  best.append(...items.slice(0, 3).map(({ text }) => Object.assign(make("li", "", shorten(text)), { title: text })));
   const bar = make("div", "bar");
   bar.setAttribute("aria-hidden", "true");
   bar.style.setProperty("--weight", share);
@@ -39,7 +39,7 @@ function collectRows(rankings) {
   const rows = new Map();
   rankings.forEach(({ items }, k) => items.forEach((entry) => {
     const key = keyOf(entry.item);
-    if (!rows.has(key)) rows.set(key, { item: `${entry.item}`, entries: rankings.map(() => null) });
+    if (!rows.has(key)) rows.set(key, { item: entry.text, entries: rankings.map(() => null) });
     rows.get(key).entries[k] = entry;
   }));
   return [...rows.values()];
@@ -69,7 +69,7 @@ function sorted(rows, by) {
 function drawPlaces(rows, rankings, nItems) {
   const wanted = element("filter").value.trim().toLocaleLowerCase();
   const shown = sorted(rows, element("sort").value).filter(({ item }) => item.toLocaleLowerCase().includes(wanted));
-  element("places").replaceChildren(...shown.map((row) => placesRow(row, rankings)));
+  element("places").replaceChildren(...shown.map((row) => placesRow(row, rankings, nItems)));
   const missing = rows.length < nItems ? ` The table has the first ${rankings[0].items.length} places of each ranking.` : "";
   element("found").textContent = `${count(shown.length, "item")} of ${nItems.toLocaleString("en")}.${missing}`;
 }
@@ -85,16 +85,21 @@ function headRow(rankings) {
   return row;
 }
 
-function placesRow({ item, entries }, rankings) {
+function placesRow({ item, entries }, rankings, nItems) {
   const row = make("tr");
   const name = make("th", "item", item);
   name.scope = "row";
-  row.append(name, ...entries.map((entry, k) => placeCell(entry, rankings[k].items.length)));
+  row.append(name, ...entries.map((entry, k) => placeCell(entry, rankings[k].items.length, nItems)));
   return row;
 }
 
-function placeCell(entry, nShown) {
+function likely(entry, nItems) {
+  const words = between(entry, nItems);
+  return words === "any place" ? "may be any" : `between ${words}`;
+}
+
+function placeCell(entry, nShown, nItems) {
   const cell = make("td", "", entry ? `${entry.rank}` : `after ${nShown}`);
-  if (entry && entry.lower !== entry.upper) cell.append(make("span", "note", between(entry.lower, entry.upper)));
+  if (entry && entry.lower !== entry.upper) cell.append(make("span", "note", likely(entry, nItems)));
   return cell;
 }
