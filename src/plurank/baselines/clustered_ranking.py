@@ -18,6 +18,7 @@ from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
+from plurank.engine.local import LocalEngine
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
 from plurank.inference.laws import Law, Seeds
 from plurank.inference.weight_draws import Draws
@@ -95,6 +96,7 @@ class ClusteredRanking(RankingModel):
             mixture = Mixture.of(comparisons, self.prior)
             best = self._start(comparisons, mixture, rng, on_progress)
             self._keep(comparisons, mixture.maximise(best, self.max_iter, self.tol, on_progress))
+        self._keep_votes(comparisons, LocalEngine())
         self._order_rankings()
         if not self.converged_:
             message = f"the posterior was still growing after {self.n_iter_} passes; the fit is kept. Try max_iter=."

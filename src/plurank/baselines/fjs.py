@@ -99,6 +99,7 @@ class FJS(StrictRankings):
             found = fit_sparsest(pooled_marginals(moments), self.n_rankings, on_progress)
             self._keep(comparisons, found)
             self._weigh_users(comparisons, partial(self._fit_concentration, moments), on_progress, LocalEngine())
+        self._keep_votes(comparisons, LocalEngine())
         self._order_rankings()
         if not self.converged_:
             message = f"the masses were still moving after {self.n_iter_} rounds; they are kept. Try fewer rankings."

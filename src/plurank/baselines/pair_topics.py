@@ -16,6 +16,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
 from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
+from plurank.engine.local import LocalEngine
 from plurank.inference.prior import fit_topic_prior
 from plurank.inference.user_weights import flip_behind
 from plurank.models.base import Codes, Floats, RankingModel
@@ -83,6 +84,7 @@ class PairTopics(RankingModel):
             matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, REGRESSION_TOL)
             self._keep(comparisons, moments, matrix)
             self._weigh_topics(comparisons, moments, on_progress)
+        self._keep_votes(comparisons, LocalEngine())
         self._order_rankings()
         return self
 

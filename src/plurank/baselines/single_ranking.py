@@ -13,6 +13,7 @@ from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
+from plurank.engine.local import LocalEngine
 from plurank.exceptions import ConvergenceWarning
 from plurank.models.base import Codes, Floats, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
@@ -77,6 +78,7 @@ class SingleRanking(RankingModel):
         self.scores_, self.rankings_ = scores, BradleyTerry(scores).rankings
         self.mean_weights_, self.concentration_ = np.ones(1), 1.0
         self.user_weights_ = self._infer_weights(comparisons)
+        self._keep_votes(comparisons, LocalEngine())
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return np.ones((comparisons.n_users, 1))

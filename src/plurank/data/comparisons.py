@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from plurank.choices import Pairs, RatingTies, SplitBy, Ties
 from plurank.data.encoding import Labels, as_series
+from plurank.data.exclusions import Exclusion
 from plurank.exceptions import DataError
 from plurank.rng import RandomState
 from plurank.wording import describe_spread, list_sizes
 
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
+    from plurank.data.ratings import Rated
 
 RowNumbers = NDArray[np.int64] | int
 NO_WEIGHTS = np.empty(0)
@@ -29,7 +31,9 @@ class Comparisons:
     Comparison e says that its user preferred item ``winners[e]`` to item ``losers[e]``; the comparisons of
     user u are ``offsets[u]:offsets[u + 1]``. Items and users are numbered in the order of ``items`` and
     ``users``, the labels. A comparison of weight 2 counts as two; ``weights`` is None where all weigh 1. ``rated`` says
-    whether comparisons were made from ratings or rankings, None where nobody knows.
+    whether comparisons were made from ratings or rankings, None where nobody knows; ``ratings`` are the ratings or
+    votes themselves, where they are at hand and complete. ``texts`` are display texts of the items, None where ids
+    are all there is. ``excluded`` lists what reading or conversion left out.
     Make one with ``read_comparisons``, ``from_frame``, ``from_arrays``, ``from_ratings`` or
     ``from_rankings``.
     """
@@ -41,6 +45,9 @@ class Comparisons:
     users: Labels
     weights: NDArray[np.float64] | None = None
     rated: bool | None = None
+    ratings: "Rated | None" = None
+    texts: tuple[str, ...] | None = None
+    excluded: tuple[Exclusion, ...] = ()
 
     def __post_init__(self) -> None:
         # views that cannot be written to; the arrays given stay as they are
@@ -128,7 +135,8 @@ class Comparisons:
 
     def _take(self, rows: Any, offsets: NDArray[np.int64], users: Labels) -> "Comparisons":
         weights = None if self.weights is None else self.weights[rows]
-        return Comparisons(self.winners[rows], self.losers[rows], offsets, self.items, users, weights, self.rated)
+        part = (self.winners[rows], self.losers[rows], offsets, self.items, users, weights, self.rated)
+        return Comparisons(*part, texts=self.texts)  # ratings and exclusions are of the whole
 
     def split(
         self,

@@ -142,4 +142,5 @@ def _drop_silent_users(
     """Leave out users whose values make no comparison: one item only, or all equal."""
     spoke = np.diff(offsets) > 0
     kept = np.concatenate([offsets[:-1][spoke], offsets[-1:]])
-    return Comparisons(winners, losers, kept, rated.item_labels, rated.user_labels[spoke], rated=True)
+    labels = (rated.item_labels, rated.user_labels[spoke])
+    return Comparisons(winners, losers, kept, *labels, rated=True, ratings=rated)

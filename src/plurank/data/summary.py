@@ -5,6 +5,7 @@ from typing import Any
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import diagnose
+from plurank.data.exclusions import check_exclusions
 from plurank.data.store import Store
 from plurank.wording import count
 
@@ -24,7 +25,8 @@ def summarise(source: Comparisons | Store) -> Summary:
     if isinstance(source, Store):
         sizes = dict(zip(COUNTS, (source.n_users, source.n_items, len(source)), strict=True))
         unknown = dict.fromkeys((*FOUND_COUNTS, *FOUND_LISTS, "problems"))
-        return {**sizes, **dict(zip(PER_USER, source.per_user, strict=True)), **unknown, "n_updates": 0, "note": None}
+        later: Summary = {"n_updates": 0, "note": None, "excluded": []}
+        return {**sizes, **dict(zip(PER_USER, source.per_user, strict=True)), **unknown, **later}
     found = diagnose(source)
     return {
         **{name: getattr(found, name) for name in (*COUNTS, *PER_USER)},
@@ -35,6 +37,7 @@ def summarise(source: Comparisons | Store) -> Summary:
         "problems": found.problems,
         "n_updates": 0,
         "note": None,
+        "excluded": [exclusion.to_dict() for exclusion in source.excluded],
     }
 
 
@@ -57,7 +60,10 @@ def check_summary(value: Any) -> None:
     """Raise a ValueError where a value, read from a file, is no summary."""
     if value is None:
         return
-    if not isinstance(value, dict) or set(value) != set(EXPECTED):
+    if not isinstance(value, dict):
+        raise ValueError("the data are not described as expected")
+    value.setdefault("excluded", [])  # which older files do not have
+    if set(value) != set(EXPECTED):
         raise ValueError("the data are not described as expected")
     for name, is_right in EXPECTED.items():
         if not is_right(value[name]):
@@ -79,4 +85,5 @@ EXPECTED: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(FOUND_LISTS, lambda value: value is None or _is_list(value)),
     "problems": lambda value: value is None or (_is_list(value) and all(isinstance(entry, str) for entry in value)),
     "note": lambda value: value is None or isinstance(value, str),
+    "excluded": check_exclusions,
 }

@@ -20,7 +20,9 @@ from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.rows import refuse_missing
 from plurank.data.sources import as_comparisons, pieces_of
+from plurank.data.store import Store
 from plurank.data.summary import Summary
+from plurank.engine.local import Engine
 from plurank.evaluation.prediction import accuracy, log_likelihood
 from plurank.exceptions import DataError, ParameterError
 from plurank.inference.deviations import Deviations, find_deviations
@@ -32,6 +34,7 @@ from plurank.models.boards import board
 from plurank.models.fields import COMMON, Fields
 from plurank.models.followers import Followers, last_if_unknown, rows_among
 from plurank.models.unknown import refuse_unknown, skip_unknown
+from plurank.models.votes import count_votes
 from plurank.rng import RandomState, as_generator
 
 if TYPE_CHECKING:
@@ -67,6 +70,10 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     users_: Labels
     data_: Summary | None
     deviation_: float | None = None  # how far people's own log odds of items are from what their rankings say
+    item_texts_: list[str] | None = None  # what to show for every item, (Q,); None where the ids are all there is
+    user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
+    item_votes_: NDArray[np.int64] | None = None  # how many votes were cast on every item, (Q,)
+    camp_votes_: NDArray[np.int64] | None = None  # agree, pass, disagree by item and by main ranking, (Q, K, 3)
     feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
 
     def _prior(self) -> Floats:
@@ -301,14 +308,24 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         used[comparisons.winners] = used[comparisons.losers] = True
         refuse_unknown(comparisons.items[used & (codes < 0)].tolist())
         winners, losers = codes[comparisons.winners], codes[comparisons.losers]
-        return replace(comparisons, winners=winners, losers=losers, items=self.items_)
+        return replace(comparisons, winners=winners, losers=losers, items=self.items_, ratings=None, texts=None)
+
+    def _keep_votes(self, source: Comparisons | Store, engine: Engine) -> None:
+        """Keep what stands behind users and items: how many votes, and the texts of the items."""
+        self.user_votes_, self.item_votes_, self.camp_votes_ = count_votes(self, source, engine)
+        texts = None if isinstance(source, Store) else source.texts
+        self.item_texts_ = None if texts is None else list(texts)
+
+    def item_text(self, code: int) -> str:
+        """Return what to show for an item: its text, or its id where it has none."""
+        return str(self.items_[code]) if self.item_texts_ is None else self.item_texts_[code]
 
     def _order_rankings(self) -> None:
         """Put the rankings that people follow most first, in every fitted attribute."""
         order = np.argsort(-self.mean_weights_, kind="stable")
         for name, field in self.fields.items():
             for axis, size in enumerate(field.shape):
-                if size == "K":
+                if size == "K" and getattr(self, name) is not None:
                     setattr(self, name, getattr(self, name).take(order, axis=axis))
 
     @abstractmethod
@@ -318,6 +335,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters are impossible, or attributes, each fine alone, contradict each other."""
         self._check_parameters()
+        if self.item_texts_ is not None and len(self.item_texts_) != len(self.items_):
+            raise ValueError("item texts are not as many as items")
         scores = getattr(self, "scores_", None)
         if scores is not None and (BradleyTerry(scores).rankings != self.rankings_).any():
             raise ValueError("rankings_ are not in the order of scores_")

@@ -50,9 +50,12 @@ class Field:
     kinds: str
     shape: tuple[str | int, ...] = ()
     rule: str = "finite"
+    optional: bool = False  # None where it is unknown, as in files of earlier versions
 
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         """Raise a ValueError where a value is not what the field says."""
+        if value is None and self.optional:
+            return
         array = np.asarray(value)
         # a size that is not known from elsewhere is free
         free = {name: size for name, size in zip(self.shape, array.shape, strict=False) if isinstance(name, str)}
@@ -77,6 +80,11 @@ class JsonField:
         self.check_value(value)
 
 
+def _check_texts(value: Any) -> None:
+    if value is not None and not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+        raise ValueError("item texts are not a list of texts")
+
+
 def plain(value: Any) -> Any:
     """Give a single value as JSON has it."""
     return value.item() if isinstance(value, np.generic) else value
@@ -91,4 +99,8 @@ COMMON: Fields = {
     "n_iter_": Field("i", (), "not negative"),
     "converged_": Field("b", (), "any"),
     "data_": JsonField(check_summary),
+    "item_texts_": JsonField(_check_texts),
+    "user_votes_": Field("i", ("M",), "not negative", optional=True),
+    "item_votes_": Field("i", ("Q",), "not negative", optional=True),
+    "camp_votes_": Field("i", ("Q", "K", 3), "not negative", optional=True),
 }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plurank.data.encoding import Labels, as_series, missing
 from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
-from plurank.models.fields import JsonField, plain
+from plurank.models.fields import Field, JsonField, plain
 from plurank.paths import as_path
 from plurank.wording import reason_of
 from plurank.writing import check_target, write_beside
@@ -72,6 +72,7 @@ def _refuse_bomb(archive: zipfile.ZipFile, file: Path) -> None:
 
 def _pack(model: RankingModel) -> bytes:
     arrays = {name: getattr(model, name) for name, field in model.fields.items() if field.shape}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
     values = {name: getattr(model, name) for name, field in model.fields.items() if not field.shape}
     params = {name: value for name, value in model.get_params().items() if not isinstance(value, np.random.Generator)}
     description = {
@@ -133,10 +134,14 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
     model.feedback_batches_ = _unpack_batches(description.get("feedback_batches", []))  # older files have none
     later = {key: None for key, field in model.fields.items() if isinstance(field, JsonField)}  # than format 1 began
     values, names = {**later, **description["fitted"]}, [key for key, field in model.fields.items() if field.shape]
-    if values.keys() | names != model.fields.keys() or sorted(description["arrays"]) != sorted(names):
+    optional = {key for key, field in model.fields.items() if isinstance(field, Field) and field.optional}
+    present = description["arrays"]
+    if values.keys() | names != model.fields.keys() or sorted({*present} | optional) != sorted(names):
         raise ValueError("parts are missing or do not belong here")
-    arrays = {key: _read_array(archive, f"{key}.npy") for key in names}
-    fitted = {**values, **arrays}
+    if len({*present}) < len(present):
+        raise ValueError("a part is listed twice")
+    arrays = {key: _read_array(archive, f"{key}.npy") for key in names if key in present}
+    fitted = {**dict.fromkeys(optional), **values, **arrays}
     sizes = {"K": len(arrays["mean_weights_"]), "Q": len(model.items_), "M": len(model.users_)}
     if sizes["K"] < 1:
         raise ValueError("there are no rankings")

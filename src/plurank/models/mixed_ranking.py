@@ -16,9 +16,11 @@ from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import OrderedComponent
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import look_up
 from plurank.data.observations import weigh_observations
 from plurank.data.sources import as_comparisons, as_source
 from plurank.data.summary import add_update, summarise
+from plurank.engine.local import LocalEngine
 from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.deviations import check_spread
@@ -32,6 +34,7 @@ from plurank.models.followers import Followers
 from plurank.models.orders import ORDERS
 from plurank.models.standings import ScoredRankings
 from plurank.models.updating import update_scores
+from plurank.models.votes import add_votes, count_votes
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState
 from plurank.wording import count
@@ -150,6 +153,7 @@ class MixedRanking(ScoredRankings):
             self._check_enough(crowd)
             self.data_ = summarise(as_source(crowd.source))
             fit_crowd(self, crowd, kept, on_progress)
+            self._keep_votes(as_source(crowd.source), runner)
         self.feedback_batches_ = ()
         self._order_rankings()
         self._warn_if_unfinished()
@@ -214,9 +218,23 @@ class MixedRanking(ScoredRankings):
         more = as_comparisons(X)
         with threadpool_limits(1, "blas"):
             update_scores(self, self._weigh(more), on_progress)
+        self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
         self._warn_if_unfinished()
         return self
+
+    def _add_votes(self, more: Comparisons) -> None:
+        """Count the votes of an update, and take over the texts of new items."""
+        users, items = look_up(more.users, self.users_, "user"), look_up(more.items, self.items_, "item")
+        new = count_votes(self, more, LocalEngine())
+        self.user_votes_ = add_votes(self.user_votes_, new.users, users, len(self.users_))
+        self.item_votes_ = add_votes(self.item_votes_, new.items, items, len(self.items_))
+        # already numbered as in the model
+        self.camp_votes_ = add_votes(self.camp_votes_, new.camps, np.arange(len(self.items_)), len(self.items_))
+        if self.item_texts_ is not None:
+            fresh = {} if more.texts is None else dict(zip(items.tolist(), more.texts, strict=True))
+            known = len(self.item_texts_)
+            self.item_texts_ += [fresh.get(n, str(self.items_[n])) for n in range(known, len(self.items_))]
 
     def _warn_if_unfinished(self) -> None:
         if not self.converged_:

@@ -46,8 +46,8 @@ def _without_users(model: RankingModel) -> RankingModel:
     """Leave out what the model knows about its own users, so that little travels."""
     lean = copy.copy(model)
     for name, field in model.fields.items():
-        if "M" in field.shape:
-            array = getattr(model, name)
+        array = getattr(model, name)
+        if "M" in field.shape and array is not None:
             setattr(lean, name, array[(slice(None),) * field.shape.index("M") + (slice(0),)])
     return lean
 

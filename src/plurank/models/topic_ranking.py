@@ -113,6 +113,7 @@ class TopicRanking(StrictRankings):
             self._keep(source, moments, recovery)
             del recovery  # several numbers for every row and ranking, which nobody needs again
             self._weigh_users(source, partial(self._fit_prior, moments), on_progress, runner)
+            self._keep_votes(source, runner)
         self._order_rankings()
         if not self.converged_:
             message = f"the rankings were still improving after {self.n_iter_} rounds of polishing; they are kept."

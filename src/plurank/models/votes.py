@@ -1,0 +1,86 @@
+"""How many votes stand behind users, items and camps: the sample sizes shown next to every statement.
+
+A vote is what a person did once: a comparison answered (by its weight, so that a tie counted as two halves is one
+vote), or an item rated.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank import kernels
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import look_up
+from plurank.data.ratings import Rated
+from plurank.data.store import Store
+from plurank.engine.local import Engine
+from plurank.models.crowds import map_users
+
+if TYPE_CHECKING:
+    from plurank.models.base import RankingModel
+
+Counts = NDArray[np.int64]
+AGREE, PASS, DISAGREE = 0, 1, 2  # along the last axis of votes by camp
+
+
+class VoteCounts(NamedTuple):
+    """Votes of every user (M,), on every item (Q,), and, for agree/disagree votes, by item and camp (Q, K, 3)."""
+
+    users: Counts
+    items: Counts
+    camps: Counts | None
+
+
+def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engine) -> VoteCounts:
+    """Count the votes that a model was fitted to, or updated with; users and items are numbered as in the source."""
+    ratings = None if isinstance(source, Store) else source.ratings
+    if ratings is not None:
+        rated_items = look_up(ratings.item_labels, source.items, "item")
+        users = np.diff(ratings.offsets)[look_up(source.users, ratings.user_labels, "user")]
+        items = np.bincount(rated_items[ratings.items], minlength=source.n_items)
+        return VoteCounts(users.astype(np.int64), items, _count_by_camp(model, ratings))
+    rated = bool(getattr(model, "rated_", source.rated))
+    parts = list(map_users(source, _count_block, rated, engine))
+    items = np.rint(np.sum([on_items for _, on_items in parts], axis=0)).astype(np.int64)
+    return VoteCounts(np.concatenate([by_users for by_users, _ in parts]), items, None)
+
+
+def _count_block(rated: bool, _: int, users: Comparisons) -> tuple[Counts, NDArray[np.float64]]:
+    """Count the votes of some users, (m,), and those on all items, (Q,)."""
+    c = users
+    if rated:
+        offsets, items, __ = kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
+        return np.diff(offsets).astype(np.int64), np.bincount(items, minlength=c.n_items).astype(np.float64)
+    on_items = sum(np.bincount(side, c.weights, c.n_items) for side in (c.winners, c.losers))
+    return np.rint(c.weights_of_users()).astype(np.int64), np.asarray(on_items, dtype=np.float64)
+
+
+def is_agreement(values: NDArray[np.float64]) -> bool:
+    """Check whether ratings are votes of agree (1), pass (0) and disagree (-1)."""
+    found = set(np.unique(values).tolist())
+    return {-1.0, 1.0} <= found <= {-1.0, 0.0, 1.0}
+
+
+def _count_by_camp(model: "RankingModel", ratings: Rated) -> Counts | None:
+    """Count who agrees, passes and disagrees, by item and by the ranking that people follow most, (Q, K, 3)."""
+    if not is_agreement(ratings.values):
+        return None
+    rated_items = look_up(ratings.item_labels, model.items_, "item")
+    shape = (len(model.items_), len(model.mean_weights_), 3)
+    codes = look_up(ratings.user_labels, model.users_, "user")[ratings.user_of_each()]
+    known = codes >= 0  # people whose answers are all alike have no camp
+    camps = model.user_weights_.argmax(axis=1)[codes[known]]
+    kinds = (1 - ratings.values[known]).astype(np.int64)
+    cells = np.ravel_multi_index((rated_items[ratings.items[known]], camps, kinds), shape)
+    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+
+
+def add_votes(known: Counts | None, more: Counts | None, codes: Any, size: int) -> Counts | None:
+    """Add counts that came with an update to those known, renumbered; unknown where either is."""
+    if known is None or more is None:
+        return None
+    total = np.zeros((size, *known.shape[1:]), np.int64)
+    total[: len(known)] = known
+    np.add.at(total, codes, more)
+    return total
