@@ -98,7 +98,9 @@ def test_ctrl_c_stops_the_service_with_0(start, model):
 
 def test_a_list_of_ideas_begins_a_survey(run, write, served):
     ideas = write("ideas.txt", "More trees", "", "More benches", "  More light, at night ")
-    run("serve", ideas, "--port", 0, "--title", "Our park", "--question", "What first?", "--questions", 12)
+    texts = ("--title", "Our park", "--question", "What first?", "--questions", 12)
+    said = run("serve", ideas, "--port", 0, *texts).stderr
+    assert f"When there are answers: plurank fit {ideas}.feedback.db -k 2 -o ideas.plurank" in said
     ((file, settings), _) = served[0]
     assert file == ideas
     assert settings.hides_results

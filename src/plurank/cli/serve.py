@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import label, out, progress, warn
+from plurank.cli.output import label, note, out, progress, warn
 from plurank.exceptions import DataError, ParameterError
 
 Feedback = Annotated[
@@ -91,6 +91,7 @@ def serve(
     """
     _use_one_thread()
     try:
+        from plurank.data.item_lists import is_item_list
         from plurank.web import server
         from plurank.web.settings import Settings
     except ImportError as error:
@@ -109,6 +110,9 @@ def serve(
     port = server.free_port(host, port)
     with progress("preparing the service"):
         server.check(model, settings)
+    if is_item_list(model) and database is not None:
+        made = label(model.with_suffix(".plurank").name)
+        note(f"When there are answers: plurank fit {label(database)} -k 2 -o {made}")
     shown = f"[{host}]" if ":" in host else host
     try:
         out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)

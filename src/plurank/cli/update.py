@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from plurank import Comparisons, MixedRanking
     from plurank.web.learning import Lesson
 
+SAME_SCORE = 1e-6  # log odds
+
 
 def update(
     model: options.ModelFile,
@@ -65,6 +67,7 @@ def update(
         raise ParameterError("expected INPUT or --feedback, got " + ("neither." if data is None else "both. Give one."))
     target = check_output(output or model, *([] if data is None else [data]))
     fitted = _load(model)
+    _warn_if_alike(fitted)
     n_users, n_items = len(fitted.users_), len(fitted.items_)
     reported: dict[str, Any] = {}
     if data is not None:
@@ -124,6 +127,16 @@ def _load(file: Path) -> "MixedRanking":
             f"{file.name} was made by --method topic, which cannot be updated. Fit again with all comparisons."
         )
     return fitted
+
+
+def _warn_if_alike(fitted: "MixedRanking") -> None:
+    """Warn where all rankings have the same scores: more comparisons move them alike."""
+    scores = fitted.scores_
+    if scores.shape[1] > 1 and (abs(scores - scores[:, :1]) < SAME_SCORE).all():
+        warn(
+            "the rankings of this model are all the same, and an update cannot tell them apart. Fit again with all "
+            "comparisons, as in `plurank fit`."
+        )
 
 
 def _print(output: Path, sizes: dict[str, Any]) -> None:

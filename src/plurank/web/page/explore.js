@@ -2,12 +2,14 @@
 
 import { drawChart } from "./chart.js";
 import { element, make } from "./portrait.js";
-import { asSentence, between, count, keyOf, percent, shorten } from "./words.js";
+import { asSentence, between, count, isAnywhere, keyOf, percent, shorten } from "./words.js";
 
 export function openExplore({ nItems, rankings }) {
   const rows = collectRows(rankings);
-  element("explore-lead").textContent =
-    `${count(rankings.length, "ranking")} of ${count(nItems, "item")}. People follow each of them more or less: the share says how much, on average.`;
+  const unknown = rankings.every(({ items }) => items.every((item) => isAnywhere(item, nItems)));
+  element("explore-lead").textContent = unknown
+    ? "Nothing is known yet: every item may have any place."
+    : `${count(rankings.length, "ranking")} of ${count(nItems, "item")}. People follow each of them more or less: the share says how much, on average.`;
   element("sort").replaceChildren(...sortings(rankings).map(([value, text]) => Object.assign(make("option", "", text), { value })));
   element("places-head").replaceChildren(headRow(rankings));
   const draw = () => drawPlaces(rows, rankings, nItems);
@@ -95,7 +97,7 @@ function placesRow({ item, entries }, rankings, nItems) {
 
 function likely(entry, nItems) {
   const words = between(entry, nItems);
-  return words === "any place" ? "may be any" : `between ${words}`;
+  return words === "any place" ? "could be anywhere" : `between ${words}`;
 }
 
 function placeCell(entry, nShown, nItems) {

@@ -184,6 +184,7 @@ function drawEnd(self) {
   const over = !self.pair && !self.busy, was = !element("finished").hidden;
   element("asking").hidden = over;
   element("finished").hidden = !over;
+  element("skip").hidden = over;
   if (!over) return;
   element("finished-text").textContent = thanks(self);
   element("go-on").hidden = !isDone(self);
