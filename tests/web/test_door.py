@@ -62,7 +62,7 @@ def test_without_the_token_only_the_page_and_health_are_open(open_client, model,
         {"question": "x" * 301},
         {"allow_frame": "https://a b"},
         {"allow_frame": "x; script-src *"},
-    ],  # fmt: skip
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ParameterError):

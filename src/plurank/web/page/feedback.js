@@ -31,7 +31,7 @@ function enqueue(self, { id, winner, loser, withdrawn = false }) {
   send(self);
 }
 
-async function send(self, { hurry = false } = {}) {
+async function send(self, { hurry = false, retry = false } = {}) {
   clearTimeout(self.timer);
   if ((self.sending && !hurry) || !self.memory.queue.length) return;
   self.sending = true;
@@ -41,8 +41,8 @@ async function send(self, { hurry = false } = {}) {
       self.wait = FIRST_WAIT;
     }
   } catch {
-    self.timer = setTimeout(() => send(self), self.wait * (0.75 + Math.random() / 2)); // not all visitors at once
-    self.wait = Math.min(2 * self.wait, LONGEST_WAIT);
+    if (retry) self.wait = Math.min(2 * self.wait, LONGEST_WAIT); // new answers are tried at once, and change nothing
+    self.timer = setTimeout(() => send(self, { retry: true }), self.wait * (0.75 + Math.random() / 2)); // not all visitors at once
   }
   self.sending = false;
   tell(self);
