@@ -34,6 +34,30 @@ def test_rankings_are_the_leaderboards(client, model):
     assert [ranking["description"] for ranking in found["rankings"]] == sentences
 
 
+def test_rankings_say_who_follows_them_and_what_camps_share(client, model):
+    found = client.get("/rankings").json()
+    camps = model.camps()
+    for n, ranking in enumerate(found["rankings"]):
+        row = camps.row(n, named=True)
+        assert ranking["camp"] == {name: row[name] for name in ("people", "people_80", "votes")}
+    ground = model.common_ground()
+    assert [row["item"] for row in found["common_ground"]] == ground["item"].to_list()
+    assert [row["label"] for row in found["common_ground"]] == ground["label"].to_list()
+    assert len(client.get("/rankings?top=3").json()["common_ground"]) == 3
+
+
+def test_counts_of_a_few_people_are_not_told(open_client):
+    few = [(f"few {n}", "b", "a") for n in range(3) for _ in range(20)]
+    many = [(f"many {n}", "a", "b") for n in range(30) for _ in range(20)]
+    comparisons = plurank.Comparisons.from_arrays(*zip(*few, *many, strict=True))
+    model = plurank.MixedRanking(2, concentration=0.5, spread=1.0, random_state=0).fit(comparisons)
+    assert sorted(model.camps()["people"]) == [3, 30]
+    small = open_client(model).get("/rankings").json()["rankings"][1]["camp"]
+    assert small == {"people": "fewer than 5", "people_80": "fewer than 5", "votes": None}
+    told = open_client(model, show_people=True).get("/rankings").json()["rankings"][1]["camp"]
+    assert (told["people"], told["votes"]) == (3, 60)
+
+
 def test_top_shortens_rankings_and_ranks(client):
     assert [len(ranking["items"]) for ranking in client.get("/rankings?top=3").json()["rankings"]] == [3, 3]
     whole = client.post("/rank", json={}).json()["items"]

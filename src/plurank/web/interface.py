@@ -69,5 +69,5 @@ def _examples(service: "Service") -> dict[str, tuple[Any, str, Any]]:
     health = {"status": "ok", "plurank": plurank.__version__, "model": served.describe(), "feedback": True}
     found["/health"] = (None, "200", health)
     if service.permissions.results:
-        found["/rankings"] = (None, "200", from_json(served.rankings(2)))
+        found["/rankings"] = (None, "200", from_json(served.rankings(2, show_few=service.permissions.people)))
     return found

@@ -1,6 +1,7 @@
 """The addresses of the service: parse, ask the model, answer."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query
@@ -61,9 +62,13 @@ def _add_model(app: FastAPI, service: "Service") -> None:
 
     @app.get("/rankings", response_model=schemas.RankingsAnswer, responses=FETCHED)
     async def rankings(top: Annotated[int | None, Query(ge=1, le=10**9)] = None) -> Response:
-        """List the rankings, the most followed first, with the best items of each."""
+        """List the rankings, the most followed first, with the best items of each, and what all camps share.
+
+        Counts of fewer than five people are given as "fewer than 5", unless people are shown.
+        """
         service.permissions.check_results()
-        return json_bytes(await service.computer.run(service.served.rankings, top))
+        rankings = partial(service.served.rankings, show_few=service.permissions.people)
+        return json_bytes(await service.computer.run(rankings, top))
 
 
 def _add_people(app: FastAPI, service: "Service") -> None:

@@ -158,20 +158,48 @@ class Place(BaseModel):
     upper: int | None
 
 
+class Camp(BaseModel):
+    """How many people follow a ranking most, how many with a weight of 0.8 or more, and the votes of the former."""
+
+    people: int | Literal["fewer than 5"]
+    people_80: int | Literal["fewer than 5"]
+    votes: int | None
+
+
+class SharedItem(BaseModel):
+    """An item: whether all camps like it, dislike it or dispute it, or have it at the same place.
+
+    The label is one of "liked by all camps", "disliked by all camps", "contested", "same position in all rankings",
+    "undecided" and "not enough votes"; the other values are probabilities, and the votes cast on the item.
+    """
+
+    item: Id
+    text: str
+    votes: int | None
+    enough_votes: bool
+    label: str
+    liked_by_all: float
+    disliked_by_all: float
+    contested: float
+    same_place: float
+
+
 class Ranking(BaseModel):
     """One of the rankings."""
 
     ranking: int
     mean_weight: float
     description: str
+    camp: Camp
     items: list[Place]
 
 
 class RankingsAnswer(BaseModel):
-    """All rankings, the most followed first."""
+    """All rankings, the most followed first; common ground is null where the model does not say how sure it is."""
 
     n_items: int
     rankings: list[Ranking]
+    common_ground: list[SharedItem] | None
 
 
 class PredictAnswer(BaseModel):

@@ -15,6 +15,7 @@ from pydantic_core import from_json, to_json
 from plurank.models.base import RankingModel
 from plurank.models.person import Person
 from plurank.report.descriptions import describe_rankings
+from plurank.web.groups import describe_camps, describe_common_ground
 from plurank.web.labels import Label, Vocabulary
 from plurank.web.refusals import Refusal
 from plurank.web.survey import AskedPairs, choose_pair
@@ -30,8 +31,7 @@ class Served:
     def __init__(self, model: RankingModel, fingerprint: str = "") -> None:
         self.model, self.fingerprint = model, fingerprint
         self.items, self.users = Vocabulary(model.items_, "item"), Vocabulary(model.users_, "user")
-        texts = getattr(model, "item_texts_", None)
-        self.texts: list[str] = [str(label) for label in self.items.labels] if texts is None else list(texts)
+        self.texts = [model.item_text(code) for code in range(len(self.items.labels))]
         self.text_of = dict(zip(self.items.labels, self.texts, strict=True))
         self.followers = model.followers()
         self.boards = Remembered(REMEMBERED)
@@ -137,16 +137,24 @@ class Served:
         """Give an answer's items as the model spells them."""
         return self._own([(winner, loser)], "winner", "loser")[0]
 
-    def rankings(self, top: int | None) -> bytes:
-        """List the rankings, the most followed first, as JSON."""
-        weights = self.model.mean_weights_.tolist()
+    def rankings(self, top: int | None, *, show_few: bool) -> bytes:
+        """List the rankings, the most followed first, with who follows them and what they share, as JSON."""
+        weights, camps = self.model.mean_weights_.tolist(), describe_camps(self.model, show_few=show_few)
         (described,) = self.boards.make("described", lambda: [to_json(describe_rankings(self.model))])
         parts = []
         for n, (weight, found) in enumerate(zip(weights, from_json(described), strict=True), start=1):
-            about = to_json({"ranking": n, "mean_weight": weight, "description": found["sentence"]})
+            shown = {"ranking": n, "mean_weight": weight, "description": found["sentence"], "camp": camps[n - 1]}
+            about = to_json(shown)
             rows = self.boards.make(("ranking", n), lambda n=n: self._as_rows(self._board(n)))  # type: ignore[misc]
             parts.append(about[:-1] + b"," + as_items(rows, top)[1:])
-        return b'{"n_items":%d,"rankings":[%b]}' % (len(self.items.labels), b",".join(parts))
+        kind, *ground = self.boards.make("common ground", self._common_ground)
+        shared = b"[%b]" % b",".join(ground[:top]) if kind == b"list" else kind
+        return b'{"n_items":%d,"rankings":[%b],"common_ground":%b}' % (len(self.texts), b",".join(parts), shared)
+
+    def _common_ground(self) -> list[bytes]:
+        """Return b"list" and the rows as JSON, or b"null" alone where the model cannot say."""
+        found = describe_common_ground(self.model)
+        return [b"null"] if found is None else [b"list", *(to_json(row, inf_nan_mode="null") for row in found)]
 
     def figure(self) -> bytes:
         """Draw the rankings, as JSON."""

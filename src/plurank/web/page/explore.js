@@ -4,7 +4,15 @@ import { drawChart } from "./chart.js";
 import { element, make } from "./portrait.js";
 import { asSentence, between, count, isAnywhere, keyOf, percent, shorten } from "./words.js";
 
-export function openExplore({ nItems, rankings }) {
+const N_LISTED = 5; // items of a kind of common ground
+const KINDS = {
+  "liked by all camps": "All camps like",
+  "disliked by all camps": "All camps dislike",
+  contested: "Camps disagree about",
+};
+
+export function openExplore({ nItems, rankings, ground }) {
+  drawCommonGround(rankings.length > 1 ? ground : []);
   const rows = collectRows(rankings);
   const unknown = rankings.every(({ items }) => items.every((item) => isAnywhere(item, nItems)));
   element("explore-lead").textContent = unknown
@@ -23,7 +31,27 @@ export function drawCamps(rankings, weights) {
   element("camps").replaceChildren(...rankings.map((ranking, k) => camp(ranking, weights?.[k])));
 }
 
-function camp({ ranking, mean_weight: share, description, items }, own) {
+// only what is sure enough to be said, and how many votes that rests on
+function drawCommonGround(ground) {
+  const lists = Object.entries(KINDS).map(([label, title]) => [title, ground.filter((row) => row.label === label)]);
+  element("common").replaceChildren(...lists.filter(([, rows]) => rows.length).map(([title, rows]) => {
+    const list = make("ul");
+    list.append(...rows.slice(0, N_LISTED).map(({ text, votes }) => make("li", "", votes === null ? text : `${text} (${count(votes, "vote")})`)));
+    const panel = make("li", "panel"), more = rows.length - N_LISTED;
+    panel.append(make("h2", "", title), list, make("p", "note", more > 0 ? `and ${more.toLocaleString("en")} more` : ""));
+    return panel;
+  }));
+}
+
+// people, not shares, say whether a ranking rests on a few
+function followers({ people, people_80: pure, votes }) {
+  if (typeof people === "string") return `Followed most by ${people} people.`;
+  const nearlyAlone = typeof pure === "string" ? `${pure} of them` : pure.toLocaleString("en");
+  const cast = votes === null ? "" : `; they cast ${count(votes, "vote")}`;
+  return `Followed most by ${people === 1 ? "1 person" : `${people.toLocaleString("en")} people`}, by ${nearlyAlone} nearly alone (80% or more)${cast}.`;
+}
+
+function camp({ ranking, mean_weight: share, description, camp: people, items }, own) {
   const card = make("li", "panel");
   const you = own ? `, you ${percent(own.weight)}` : "";
   const best = make("ol");
@@ -32,7 +60,7 @@ function camp({ ranking, mean_weight: share, description, items }, own) {
   bar.setAttribute("aria-hidden", "true");
   bar.style.setProperty("--weight", share);
   bar.append(make("span", "fill"));
-  card.append(make("h2", "", `Ranking ${ranking}`), make("p", "share", `people ${percent(share)}${you}`), bar, make("p", "note", asSentence(description)), best);
+  card.append(make("h2", "", `Ranking ${ranking}`), make("p", "share", `share ${percent(share)}${you}`), bar, make("p", "followers", followers(people)), make("p", "note", asSentence(description)), best);
   return card;
 }
 

@@ -24,7 +24,7 @@ async function start() {
       page.questions.resume();
       return;
     }
-    page.model = { ...survey, nItems: survey.n_items, rankings: found?.rankings ?? [], hidden: survey.hide_results };
+    page.model = { ...survey, nItems: survey.n_items, rankings: found?.rankings ?? [], ground: found?.common_ground ?? [], hidden: survey.hide_results };
     describe(page.model, health?.model);
     // by items, not by fit: a model fitted again still knows what its visitors said
     page.questions = openQuestions(page.model, openMemory(survey.items_key), askToken);
