@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SkippedWarning,
     )
     from plurank.models.blank import blank_model
+    from plurank.models.committee import Committee
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
     from plurank.models.person import Person
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 # imported on first use, so that `import plurank` is quick
 _HOMES = {
     "ClusteredRanking": "baselines.clustered_ranking",
+    "Committee": "models.committee",
     "Comparisons": "data.comparisons",
     "ConvergenceWarning": "exceptions",
     "DataError": "exceptions",
@@ -96,6 +98,7 @@ __version__ = version("plurank")
 __all__ = [
     "FJS",
     "ClusteredRanking",
+    "Committee",
     "Comparisons",
     "ConvergenceWarning",
     "DataError",

@@ -29,7 +29,9 @@ def served(monkeypatch):
 def test_serve_says_where_it_listens_and_how_to_stop(run, model, served):
     found = run("serve", model, "--port", 0).stdout
     ((_, settings), options) = served[0]
-    assert found == f"Serving {model} at http://127.0.0.1:{options['port']}/. Ctrl-C stops it.\n"
+    where, what = found.splitlines()
+    assert where == f"Serving {model} at http://127.0.0.1:{options['port']}/. Ctrl-C stops it."
+    assert what == "Visitors are asked, and see no results; --show-results shows them."
     assert settings.feedback == f"{model}.feedback.db"
     assert settings.token is None
     assert settings.is_local

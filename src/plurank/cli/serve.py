@@ -116,6 +116,8 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     try:
         out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)
+        if settings.hides_results:
+            out().print("Visitors are asked, and see no results; --show-results shows them.", soft_wrap=True)
         server.serve(model, settings, host=host, port=port, workers=workers)
     except BaseException as error:
         if not was_interrupted(error):  # Ctrl-C before it had quite started is as good as after

@@ -15,19 +15,31 @@ SHOWN = (
 def describe_camps(model: RankingModel, *, show_few: bool) -> list[dict[str, Any]]:
     """Return for every ranking how many people follow it most, and nearly alone, and how many votes they cast.
 
-    Unless ``show_few``, counts below five people are replaced by words, and their votes left out.
+    Unless ``show_few``, counts of one to four people are given as words, without their votes. The other camps are
+    rounded then: all camps together are the users of the model, so the total less the others would tell.
     """
-    return [_describe_camp(row, show_few) for row in model.camps().iter_rows(named=True)]
+    rows = model.camps().to_dicts()
+    if show_few:
+        return [{name: row[name] for name in ("people", "people_80", "votes")} for row in rows]
+    is_rounded = any(_is_few(row["people"]) for row in rows)
+    return [
+        {
+            "people": _round(row["people"]) if is_rounded else row["people"],
+            "people_80": _round(row["people_80"]) if is_rounded or _is_few(row["people_80"]) else row["people_80"],
+            "votes": None if is_rounded else row["votes"],
+        }
+        for row in rows
+    ]
 
 
-def _describe_camp(row: dict[str, Any], show_few: bool) -> dict[str, Any]:
-    is_few = row["people"] < LEAST_PEOPLE and not show_few
-    counts = {name: _hide_few(row[name], show_few) for name in ("people", "people_80")}
-    return {**counts, "votes": None if is_few else row["votes"]}
+def _is_few(n: int) -> bool:
+    return 0 < n < LEAST_PEOPLE
 
 
-def _hide_few(n: int, show_few: bool) -> int | str:
-    return n if show_few or n >= LEAST_PEOPLE else FEW
+def _round(n: int) -> int | str:
+    if n == 0:
+        return n
+    return FEW if _is_few(n) else f"about {LEAST_PEOPLE * round(n / LEAST_PEOPLE):,}"
 
 
 def describe_common_ground(model: RankingModel) -> list[dict[str, Any]] | None:

@@ -64,7 +64,7 @@ def _add_model(app: FastAPI, service: "Service") -> None:
     async def rankings(top: Annotated[int | None, Query(ge=1, le=10**9)] = None) -> Response:
         """List the rankings, the most followed first, with the best items of each, and what all camps share.
 
-        Counts of fewer than five people are given as "fewer than 5", unless people are shown.
+        One to four people are given as "fewer than 5", unless people are shown.
         """
         service.permissions.check_results()
         rankings = partial(service.served.rankings, show_few=service.permissions.people)

@@ -159,10 +159,14 @@ class Place(BaseModel):
 
 
 class Camp(BaseModel):
-    """How many people follow a ranking most, how many with a weight of 0.8 or more, and the votes of the former."""
+    """How many people follow a ranking most, how many with a weight of 0.8 or more, and the votes of the former.
 
-    people: int | Literal["fewer than 5"]
-    people_80: int | Literal["fewer than 5"]
+    One to four people are "fewer than 5". Where one of the camps is that small, the others are "about" a multiple of 5,
+    and votes are null.
+    """
+
+    people: int | str
+    people_80: int | str
     votes: int | None
 
 

@@ -117,13 +117,11 @@ def _person_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
 
 def _is_too_fast(answers: Sequence[StoredAnswer]) -> bool:
     """Check whether answers came faster than anybody reads; time that passes is saved, up to a limit."""
-    last, saved = _time(answers[0].first_seen), float(ANSWERS_SAVED)
-    for answer in answers:
-        now = _time(answer.received)
-        if now is not None:
-            passed = 0.0 if last is None else max(now - last, 0.0)
-            saved = min(saved + passed / SECONDS_TO_READ, ANSWERS_SAVED) - 1.0
-            last = now
+    times = [time for answer in answers if (time := _time(answer.received)) is not None]
+    saved, last = float(ANSWERS_SAVED), times[0] if times else 0.0
+    for time in times:
+        saved = min(saved + (time - last) / SECONDS_TO_READ, ANSWERS_SAVED) - 1.0
+        last = time
         if saved < 0:
             return True
     return False

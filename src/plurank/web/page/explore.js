@@ -6,9 +6,9 @@ import { asSentence, between, count, isAnywhere, keyOf, percent, shorten } from 
 
 const N_LISTED = 5; // items of a kind of common ground
 const KINDS = {
-  "liked by all camps": "All camps like",
-  "disliked by all camps": "All camps dislike",
-  contested: "Camps disagree about",
+  "liked by all camps": ["All camps like", "liked_by_all"],
+  "disliked by all camps": ["All camps dislike", "disliked_by_all"],
+  contested: ["Camps disagree about", "contested"],
 };
 
 export function openExplore({ nItems, rankings, ground }) {
@@ -33,7 +33,7 @@ export function drawCamps(rankings, weights) {
 
 // only what is sure enough to be said, and how many votes that rests on
 function drawCommonGround(ground) {
-  const lists = Object.entries(KINDS).map(([label, title]) => [title, ground.filter((row) => row.label === label)]);
+  const lists = Object.entries(KINDS).map(([label, [title, by]]) => [title, ground.filter((row) => row.label === label).sort((a, b) => b[by] - a[by])]);
   element("common").replaceChildren(...lists.filter(([, rows]) => rows.length).map(([title, rows]) => {
     const list = make("ul");
     list.append(...rows.slice(0, N_LISTED).map(({ text, votes }) => make("li", "", votes === null ? text : `${text} (${count(votes, "vote")})`)));
@@ -45,10 +45,11 @@ function drawCommonGround(ground) {
 
 // people, not shares, say whether a ranking rests on a few
 function followers({ people, people_80: pure, votes }) {
-  if (typeof people === "string") return `Followed most by ${people} people.`;
-  const nearlyAlone = typeof pure === "string" ? `${pure} of them` : pure.toLocaleString("en");
+  if (people === 0) return "Nobody follows it most.";
+  const most = `Followed most by ${people === 1 ? "1 person" : `${people.toLocaleString("en")} people`}`;
+  if (people === "fewer than 5") return `${most}.`;
   const cast = votes === null ? "" : `; they cast ${count(votes, "vote")}`;
-  return `Followed most by ${people === 1 ? "1 person" : `${people.toLocaleString("en")} people`}, by ${nearlyAlone} nearly alone (80% or more)${cast}.`;
+  return `${most}, by ${pure === 0 ? "nobody" : pure.toLocaleString("en")} nearly alone (80% or more)${cast}.`;
 }
 
 function camp({ ranking, mean_weight: share, description, camp: people, items }, own) {
