@@ -104,7 +104,7 @@ def test_suspicious_answers_are_included_on_request_even_later(open_client, mode
     stuff(open_client(model_file), 300, 20)
     assert "no answers that are new" in run("update", model_file, "--feedback", database).stdout
     said = r"excluded 300 answers of 20 names from one address: .*include_suspicious"
-    with pytest.warns(SkippedWarning, match=said), pytest.raises(DataError, match="holds no answers"):
+    with pytest.warns(SkippedWarning, match=said), pytest.raises(DataError, match="no answers but those"):
         plurank.read_feedback(database)
     assert len(plurank.read_feedback(database, include_suspicious=True)) == 300
     other = model_file.with_name("other.plurank")

@@ -95,7 +95,8 @@ class Collected:
     def comparisons(self) -> Comparisons:
         """Return a comparison for each answer; raise where there is none."""
         if not self.answers:
-            raise DataError(self.if_none)
+            but = " but those that look like ballot stuffing" if self.excluded else ""
+            raise DataError(f"{self.if_none}{but}.")
         return _as_comparisons(self.answers)
 
     def to_frame(self) -> pl.DataFrame:
@@ -121,7 +122,7 @@ def collect_feedback(
         store.close()
     wanted = [answer for answer in answers if answer.batch not in known]
     new = "" if model is None else " that are new to the model"
-    return Collected(f"{store.place} holds no answers{new}.", *_choose(wanted, answers, include_suspicious))
+    return Collected(f"{store.place} holds no answers{new}", *_choose(wanted, answers, include_suspicious))
 
 
 def explain(excluded: tuple[Finding, ...], how: str) -> str:
