@@ -180,3 +180,18 @@ def test_answers_that_were_not_acknowledged_are_sent_again_and_all_at_once_when_
     assert len(bodies) > 1
     assert all("503" in fault or "about:blank" in fault for fault in somebody.faults)
     somebody.faults.clear()
+
+
+@pytest.mark.parametrize(
+    "options", [{"color_scheme": "light"}, {**PHONE, "color_scheme": "dark"}], ids=["wide", "phone"]
+)
+def test_axe_finds_nothing_wrong_before_during_and_after_a_survey(visit, survey, options):
+    axe = pytest.importorskip("tests.browser.axe")
+    if axe.find_axe() is None:
+        pytest.skip(axe.MISSING)
+    somebody = visit(survey.url, bypass_csp=True, **options)
+    for n in range(N_QUESTIONS + 1):
+        if n in (0, 1, N_QUESTIONS):
+            assert axe.violations(somebody.page) == []
+        if n < N_QUESTIONS:
+            somebody.answer(ORDER)
