@@ -136,7 +136,7 @@ def measure(workers: int, seconds: int, folder: Path) -> list[dict[str, object]]
     model = folder / "model.plurank"
     make_model(model)
     ask, rows = ask_by_wrk if shutil.which("wrk") else ask_by_python, []
-    with started(model, "--workers", workers) as (server, address):
+    with started(model, "--workers", workers, "--show-results", "--show-people") as (server, address):
         for case, (path, requests) in bodies().items():
             for body in requests if case == "/rank, known user" else requests[:5]:  # what is remembered, is now
                 httpx.post(address + path, content=body, headers={"content-type": "application/json"}, timeout=60)

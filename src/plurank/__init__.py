@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from plurank.data.store import Store, open_store
     from plurank.data.synthetic import Simulation, is_separable, novel_pairs, simulate
     from plurank.evaluation.alignment import align, kendall_tau
+    from plurank.evaluation.influence import Influence
     from plurank.evaluation.prediction import accuracy, log_likelihood
     from plurank.evaluation.quality import Quality
     from plurank.evaluation.ranking_error import ranking_error
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         PlurankError,
         SkippedWarning,
     )
+    from plurank.models.blank import blank_model
     from plurank.models.committee import Committee
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
@@ -55,6 +57,7 @@ _HOMES = {
     "DataReport": "data.diagnostics",
     "EngineError": "exceptions",
     "FJS": "baselines.fjs",
+    "Influence": "evaluation.influence",
     "Items": "data.items",
     "MixedRanking": "models.mixed_ranking",
     "NotIdentifiableError": "exceptions",
@@ -73,6 +76,7 @@ _HOMES = {
     "TopicRanking": "models.topic_ranking",
     "accuracy": "evaluation.prediction",
     "align": "evaluation.alignment",
+    "blank_model": "models.blank",
     "describe_rankings": "report.descriptions",
     "held_out_quality": "models.quality",
     "ingest": "data.ingest",
@@ -105,6 +109,7 @@ __all__ = [
     "DataError",
     "DataReport",
     "EngineError",
+    "Influence",
     "Items",
     "MixedRanking",
     "NotIdentifiableError",
@@ -123,6 +128,7 @@ __all__ = [
     "TopicRanking",
     "accuracy",
     "align",
+    "blank_model",
     "datasets",
     "describe_rankings",
     "held_out_quality",

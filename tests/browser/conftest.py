@@ -45,7 +45,7 @@ def answers_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def service(camps_file, answers_file):
-    with Service(camps_file, "--feedback", str(answers_file)) as started:
+    with Service(camps_file, "--feedback", str(answers_file), "--show-results") as started:
         yield started
 
 

@@ -12,6 +12,12 @@ def test_the_table_has_every_item_of_every_ranking_and_the_chart_is_drawn(visit,
     somebody.page.wait_for_selector("#chart canvas")
     assert cells(somebody, 1) == camps_model.items_[camps_model.rankings_[0]].tolist()
     assert somebody.page.locator("#camps > li").count() == len(CAMPS)
+    told = somebody.page.locator(".followers").all_text_contents()
+    for text, people in zip(told, camps_model.camps()["people"], strict=True):
+        assert text.startswith(f"Followed most by {people} people, by ")
+    labels = camps_model.common_ground()["label"].to_list()
+    assert somebody.page.get_by_role("heading", name="All camps like").count() == ("liked by all camps" in labels)
+    assert somebody.page.get_by_role("heading", name="Camps disagree about").count() == ("contested" in labels)
 
 
 def test_items_are_filtered_and_sorted(visit, service, camps_model):

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import plurank
 import plurank.web
 
 
@@ -28,7 +29,9 @@ def served(monkeypatch):
 def test_serve_says_where_it_listens_and_how_to_stop(run, model, served):
     found = run("serve", model, "--port", 0).stdout
     ((_, settings), options) = served[0]
-    assert found == f"Serving {model} at http://127.0.0.1:{options['port']}/. Ctrl-C stops it.\n"
+    where, what = found.splitlines()
+    assert where == f"Serving {model} at http://127.0.0.1:{options['port']}/. Ctrl-C stops it."
+    assert what == "Visitors are asked, and see no results; --show-results shows them."
     assert settings.feedback == f"{model}.feedback.db"
     assert settings.token is None
     assert settings.is_local
@@ -93,3 +96,70 @@ def test_ctrl_c_stops_the_service_with_0(start, model):
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 0, complaint
     assert complaint == ""
+
+
+def test_a_list_of_ideas_begins_a_survey(run, write, served):
+    ideas = write("ideas.txt", "More trees", "", "More benches", "  More light, at night ")
+    texts = ("--title", "Our park", "--question", "What first?", "--questions", 12)
+    said = run("serve", ideas, "--port", 0, *texts).stderr
+    assert f"When there are answers: plurank fit {ideas}.feedback.db -k 2 -o ideas.plurank" in said
+    ((file, settings), _) = served[0]
+    assert file == ideas
+    assert settings.hides_results
+    assert (settings.title, settings.question, settings.questions) == ("Our park", "What first?", 12)
+    assert settings.feedback == f"{ideas}.feedback.db"
+
+
+def test_options_of_surveys_become_settings(run, model, served):
+    run("serve", model, "--port", 0, "--show-results", "--show-people", "--allow-frame", "https://town.example")
+    run("serve", model, "--port", 0, "--no-feedback")
+    run("serve", model, "--port", 0, "--no-feedback", "--hide-results")
+    first, second, third = (settings for (_, settings), _ in served)
+    assert (first.hides_results, first.show_people, first.allow_frame) == (False, True, "https://town.example")
+    assert not second.hides_results
+    assert third.hides_results
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "sentence"),
+    [
+        ("ideas.txt", ["one"], "at least two items to compare, got 1 item"),
+        ("ideas.txt", ["one", "two", "one"], "item 3 is 'one', which came before"),
+        ("ideas.txt", ["user,winner,loser", "a,b,c"], "it holds votes. Fit a model to them first"),
+        ("ideas.csv", ["a,b", "1,2"], "expected a column of texts"),
+        ("ideas.csv", ["user,item,rating", "1,2,3"], "not a plurank model"),
+        ("ideas.doc", ["one", "two"], "begin a survey with a list of items"),
+    ],
+)
+def test_what_is_no_list_of_ideas_is_refused(refuse, write, served, name, lines, sentence):
+    assert sentence in refuse("serve", write(name, *lines), "--port", 0)
+    assert served == []
+
+
+def test_a_table_of_ideas_has_ids_and_texts(write):
+    from plurank.data.item_lists import read_item_list
+
+    assert read_item_list(write("a.csv", "id,text", "7,More trees", "8,", '9,"Trees, big"')) == (
+        ["7", "9"],
+        ["More trees", "Trees, big"],
+    )
+    assert read_item_list(write("b.csv", "Idea", "More trees", "Benches")) == (["More trees", "Benches"], None)
+
+
+def test_the_answers_to_a_survey_are_fitted_from_its_database(run, write, tmp_path):
+    from plurank.web.feedback import FeedbackStore, GivenAnswer
+
+    ideas = ["trees", "benches", "light"]
+    store = FeedbackStore(tmp_path / "ideas.txt.feedback.db", create=True)
+    pairs = [(one, other) for n, one in enumerate(ideas) for other in ideas[n + 1 :]]
+    store.add([
+        GivenAnswer(f"{user} {n}", f"user {user}", *(pair if user % 2 else pair[::-1]))
+        for user in range(30) for n, pair in enumerate(pairs)
+    ])  # fmt: skip
+    store.close()
+    run("show", tmp_path / "ideas.txt.feedback.db")
+    run("fit", tmp_path / "ideas.txt.feedback.db", "-k", 2, "-o", tmp_path / "ideas.plurank")
+    assert plurank.load(tmp_path / "ideas.plurank").items_.tolist() == sorted(ideas)
+    run("convert", tmp_path / "ideas.txt.feedback.db", "-o", tmp_path / "votes.csv")
+    assert (tmp_path / "votes.csv").read_text().splitlines()[0] == "user,winner,loser,received"
+    assert len(plurank.read_comparisons(tmp_path / "votes.csv")) == 90

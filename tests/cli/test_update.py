@@ -84,3 +84,11 @@ def test_update_leaves_the_old_model_when_saving_fails(run, write, model, monkey
     assert "No space left on device" in run("update", model, more, code=2).stderr
     assert model.read_bytes() == before
     assert sorted(path.name for path in model.parent.iterdir()) == ["model.plurank", "more.csv"]
+
+
+def test_update_warns_where_rankings_cannot_be_told_apart(run, write, model):
+    alike = plurank.load(model)
+    alike.scores_ = alike.scores_[:, :1].repeat(2, axis=1)
+    alike.rankings_ = alike.rankings_[:1].repeat(2, axis=0)
+    alike.save(model)
+    assert "cannot tell them apart" in " ".join(run("update", model, write("more.csv", *MORE)).stderr.split())

@@ -245,7 +245,9 @@ def _client() -> object:
         from fastapi.testclient import TestClient
     folder = Path(tempfile.mkdtemp(prefix="plurank-fuzz-"))
     (folder / "m.plurank").write_bytes(_model())
-    app = create_app(folder / "m.plurank", Settings(feedback=str(folder / "answers.db"), rate=0.0))
+    database = str(folder / "answers.db")
+    settings = Settings(feedback=database, rate=0.0, hide_results=False, show_people=True)
+    app = create_app(folder / "m.plurank", settings)
     return TestClient(app, raise_server_exceptions=False).__enter__()
 
 

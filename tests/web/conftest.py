@@ -55,7 +55,7 @@ def open_client(tmp_path):
     opened = []
 
     def open_one(model, **settings):
-        given = {"feedback": str(tmp_path / "feedback.db"), "rate": 0.0, **settings}
+        given = {"feedback": str(tmp_path / "feedback.db"), "rate": 0.0, "hide_results": False, **settings}
         opened.append(TestClient(create_app(model, Settings(**given)), raise_server_exceptions=False))
         return opened[-1].__enter__()
 

@@ -50,7 +50,19 @@ def test_without_the_token_only_the_page_and_health_are_open(open_client, model,
 
 
 @pytest.mark.parametrize(
-    "settings", [{"token": ""}, {"token": "a\nb"}, {"token": "é"}, {"rate": -1.0}, {"max_body": 0}]
+    "settings",
+    [
+        {"token": ""},
+        {"token": "a\nb"},
+        {"token": "é"},
+        {"rate": -1.0},
+        {"max_body": 0},
+        {"questions": 0},
+        {"title": " "},
+        {"question": "x" * 301},
+        {"allow_frame": "https://a b"},
+        {"allow_frame": "x; script-src *"},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ParameterError):
@@ -159,3 +171,10 @@ def test_a_service_for_this_machine_is_not_found_by_names_that_others_made_lead_
 
 def test_a_service_for_others_or_with_a_token_has_any_name(open_client, model):
     assert open_client(model).get("/health", headers={"host": "votes.example"}).status_code == 200
+
+
+@pytest.mark.parametrize("allowed", ["https://town.example", "*"])
+def test_the_site_allowed_may_show_the_page_in_a_frame(open_client, model, allowed):
+    client = open_client(model, allow_frame=allowed)
+    assert client.get("/").headers["content-security-policy"].endswith(f"frame-ancestors {allowed}")
+    assert "SameSite=None; Secure; Partitioned" in client.get("/", headers={"cookie": ""}).headers["set-cookie"]

@@ -30,12 +30,12 @@ def store(tmp_path):
 def test_an_answer_is_stored_known_or_in_conflict(store):
     assert store.add([answer(1), answer(2), answer(1)]) == ["stored", "stored", "known"]
     assert store.add([answer(1), answer(1, "milk"), answer(1, user="other")]) == ["known", "conflict", "conflict"]
-    assert len(store.read(None)) == 2
+    assert len(store.read()) == 2
 
 
 def test_numbers_and_text_survive(store):
     store.add([answer(1, 7, "7"), answer(2, 2.5, "maté ☕"), answer(3, "\\", "'; drop table plurank_feedback")])
-    assert [row[1:] for row in store.read(None)] == [
+    assert [(row.user, row.winner, row.loser) for row in store.read()] == [
         ("visitor", 7, "7"),
         ("visitor", 2.5, "maté ☕"),
         ("visitor", "\\", "'; drop table plurank_feedback"),
@@ -60,7 +60,7 @@ def test_several_stores_write_at_a_time(store, tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(store.read(None)) == 85, "ids that two of them wrote are there once"
+    assert len(store.read()) == 85, "ids that two of them wrote are there once"
     for own in stores[1:]:
         own.close()
 
@@ -96,7 +96,7 @@ def test_rows_that_others_wrote_are_refused_with_a_sentence(said, store, tmp_pat
     with sqlite3.connect(tmp_path / "feedback.db") as database:
         database.execute("UPDATE plurank_feedback SET user = ?, received = 5", [said])
     database.close()
-    with pytest.raises(DataError, match=r"text or numbers in JSON, got .*Mend or delete that row"):
+    with pytest.raises(DataError, match=r"text or numbers in JSON, got .*Fix or delete that row"):
         plurank.read_feedback(tmp_path / "feedback.db")
 
 
@@ -125,7 +125,7 @@ def test_a_full_disk_is_503_and_nothing_is_acknowledged(open_client, model, refu
 
 
 def test_a_locked_database_is_503(open_client, model, refused, monkeypatch, tmp_path):
-    monkeypatch.setattr("plurank.web.feedback.PATIENCE", 0.1)
+    monkeypatch.setattr("plurank.web.databases.PATIENCE", 0.1)
     client = open_client(model)
     other = sqlite3.connect(tmp_path / "feedback.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -26,7 +26,7 @@ CHECKS = [not_a_server_error, response_schema_conformance, status_code_conforman
 def described(model, tmp_path_factory):
     """The schema, as schemathesis reads it from the application."""
     database = str(tmp_path_factory.mktemp("interface") / "feedback.db")
-    app = create_app(model, Settings(feedback=database, rate=0.0))
+    app = create_app(model, Settings(feedback=database, rate=0.0, hide_results=False))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield schemathesis.openapi.from_asgi("/openapi.json", app)
@@ -38,7 +38,7 @@ def described(model, tmp_path_factory):
     "operation",
     [
         "GET /health", "GET /rankings", "POST /predict", "POST /rank", "POST /fold-in", "POST /next-pair",
-        "POST /feedback", "GET /figures/rankings",
+        "POST /feedback", "GET /figures/rankings", "GET /survey",
     ],
 )  # fmt: skip
 def test_generated_requests_are_answered_as_described(described, operation):
@@ -56,10 +56,11 @@ def test_every_address_has_examples_of_the_models_own_items(client, model):
     described = client.get("/openapi.json").json()
     assert set(described["paths"]) == {
         "/health", "/rankings", "/predict", "/rank", "/fold-in", "/next-pair", "/feedback", "/figures/rankings",
+        "/survey",
     }  # fmt: skip
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
-            if path == "/figures/rankings":
+            if path in ("/figures/rankings", "/survey"):
                 continue
             status = "201" if path == "/feedback" else "200"
             assert "example" in operation["responses"][status]["content"]["application/json"]

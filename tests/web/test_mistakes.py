@@ -28,7 +28,6 @@ BAD = [
     ("/predict", {"pairs": [PAIR], "users": 1}, "users is not expected here"),
     ("/predict", {"pairs": [{**PAIR, "usr": 1}]}, "pairs[0].usr is not expected here"),
     ("/predict", {"pairs": [PAIR] * 10_001}, "at most 10000 items"),
-    ("/rank", {"user": "nobody"}, "user: expected a user of the model, got 'nobody'"),
     ("/rank", {"user": "user 7", "answers": []}, "a user or answers, got both"),
     ("/rank", {"top": 0}, "top: expected greater than or equal to 1, got 0"),
     ("/rank", {"top": 1.5}, "top: expected"),
@@ -52,6 +51,12 @@ BAD = [
     ("/feedback", {**KEPT, "user": "x" * 201}, "at most 200 characters"),
     ("/feedback", {**KEPT, "winner": "beer"}, "winner: expected an item of the model"),
     ("/feedback", {**KEPT, "loser": "tea"}, "winner: expected two items"),
+    ("/feedback", {**KEPT, "withdrawn": "perhaps"}, "withdrawn: expected"),
+    ("/feedback", {"answers": []}, "answers: "),
+    ("/feedback", {"answers": [KEPT, {**KEPT, "id": ""}]}, "answers[1].id: "),
+    ("/feedback", {"answers": [{"id": "a2"}]}, "answers[0].user is missing"),
+    ("/feedback", {"answers": [KEPT] * 1_001}, "at most 1000 items"),
+    ("/next-pair", {"visitor": 7}, "visitor: expected"),
 ]  # fmt: skip
 
 RAW = [
@@ -76,6 +81,12 @@ def test_a_body_that_is_not_as_expected_gets_a_sentence(client, refused, path, b
     answer = client.post(path, content=json.dumps(body), headers={"content-type": "application/json"})
     assert sentence in refused(answer, 422)
     assert len(answer.text) < 400
+
+
+def test_an_unknown_user_gets_a_sentence(open_client, model, refused):
+    client = open_client(model, show_people=True)
+    sentence = refused(client.post("/rank", json={"user": "nobody"}), 422)
+    assert "user: expected a user of the model, got 'nobody'" in sentence
 
 
 @pytest.mark.parametrize(("body", "sentence"), RAW)
@@ -104,9 +115,16 @@ def test_a_bad_top_gets_a_sentence(client, refused, top):
 
 def test_another_method_is_refused(client, refused):
     for method, path in (("GET", "/predict"), ("DELETE", "/feedback"), ("POST", "/health"), ("PUT", "/")):
-        answer = client.request(method, path, headers={"content-type": "application/json"})
-        assert answer.status_code in (404, 405)
-        refused(answer, answer.status_code)
+        for headers in ({}, {"content-type": "application/json"}, {"content-type": "text/plain"}):
+            refused(client.request(method, path, headers=headers), 405)
+
+
+def test_head_is_answered_like_get_but_without_a_body(client):
+    for path in ("/", "/health", "/rankings"):
+        answer = client.head(path)
+        assert answer.status_code == 200
+        assert answer.content == b""
+        assert int(answer.headers["content-length"]) == len(client.get(path).content)
 
 
 def test_our_own_fault_is_a_sentence_without_details(client, refused, monkeypatch, caplog):

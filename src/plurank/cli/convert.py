@@ -11,6 +11,7 @@ from plurank.choices import Pairs, RatingTies
 from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
+from plurank.cli.inputs import is_feedback, read_answers
 from plurank.cli.output import emit_json, label, out, progress
 from plurank.exceptions import DataError
 from plurank.wording import describe_size
@@ -28,7 +29,7 @@ def convert(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="INPUT", help="Ratings, votes or rankings: a file, or - for stdin.", callback=streams.as_file
+            metavar="INPUT", help="Ratings, votes, rankings or answers to `plurank serve`.", callback=streams.as_file
         ),
     ],
     output: options.ComparisonsFile,
@@ -40,6 +41,9 @@ def convert(
         RatingTies,
         typer.Option(help="Of two items valued alike: no comparison, one each way, or one at random."),
     ] = "ignore",
+    include_suspicious: Annotated[
+        bool, typer.Option("--include-suspicious", help="Of answers: also those that look like ballot stuffing.")
+    ] = False,
     seed: options.Seed = 0,
     column: options.Column = None,
     items: options.ItemsFile = None,
@@ -47,13 +51,15 @@ def convert(
 ) -> None:
     """Turn ratings or rankings into comparisons.
 
-    Two items that one user valued differently make a comparison. Writes columns user, winner, loser.
+    Two items that one user valued differently make a comparison. Writes columns user, winner, loser. Of the
+    database of answers that `plurank serve` stores, writes those that count, with the time they were received.
 
     \b
     Examples:
       plurank convert ratings.csv -o votes.csv
       plurank convert ratings.dat -o votes.parquet --pairs partial
       plurank convert ballots.soi -o votes.csv
+      plurank convert ideas.txt.feedback.db -o votes.csv
 
     \b
     Ratings (higher is better), in columns:
@@ -71,6 +77,12 @@ def convert(
     Says how many people and items are left out: who rated one item only, or all alike, compares nothing.
     """
     target = check_table(output, data)
+    if is_feedback(data):
+        answers = read_answers(data, include_suspicious=include_suspicious)
+        made = answers.comparisons()
+        write_table(answers.to_frame(), target)
+        _report(made, "answers", output, as_json=as_json)
+        return
     columns = options.parse_columns(column)
     table = None if items is None else plurank.read_items(items)
     with progress(f"reading {data.name}"), about(data):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from plurank import Comparisons, Store
     from plurank.data.ratings import Rated
     from plurank.models.base import RankingModel
+    from plurank.web.learning import Collected
 
 MADE = {
     "vote": "{votes} of {users} on {items} (1 agrees, 0 passes, -1 disagrees). Any two that somebody answered "
@@ -43,6 +44,28 @@ def read(
     return source, found
 
 
+def is_feedback(file: Path) -> bool:
+    """Check whether a file is a database of answers to `plurank serve`, by how it begins."""
+    try:
+        with file.open("rb") as content:
+            return content.read(16) == b"SQLite format 3\0"
+    except OSError:  # whoever reads it says so
+        return False
+
+
+def read_answers(file: Path, *, include_suspicious: bool) -> "Collected":
+    """Read the answers to `plurank serve` from its database, and say what was left out."""
+    try:
+        from plurank.web.learning import collect_feedback, explain
+    except ImportError as error:
+        raise ParameterError(f"a database of answers needs {error.name}: pip install 'plurank[web]'.") from None
+    with progress(f"reading {file.name}"):
+        found = collect_feedback(file, include_suspicious=include_suspicious)
+    if found.excluded:
+        warn(explain(found.excluded, "`plurank convert DB -o votes.csv --include-suspicious`"))
+    return found
+
+
 def open_source(file: Path, column: list[str] | None, ties: Ties, items: Path | None = None) -> "Comparisons | Store":
     """Read comparisons from a file, make them from ratings, or open a store where the path is a folder."""
     columns = options.parse_columns(column)
@@ -59,9 +82,11 @@ def open_source(file: Path, column: list[str] | None, ties: Ties, items: Path | 
 
 
 def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None) -> "Comparisons":
-    """Read comparisons from a file, or make them from the ratings or rankings in it, and say so."""
+    """Read comparisons or answers to the service, or make comparisons from ratings or rankings, and say so."""
     from plurank.data.forms import read_any
 
+    if is_feedback(file):
+        return read_answers(file, include_suspicious=False).comparisons()
     with progress(f"reading {file.name}"):
         table = None if items is None else plurank.read_items(items)
         made = read_any(file, columns=columns, ties=ties, items=table)

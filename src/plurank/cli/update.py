@@ -11,13 +11,14 @@ from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_output, written
 from plurank.cli.inputs import add_texts, read_data
-from plurank.cli.output import emit_json, label, out, progress
+from plurank.cli.output import emit_json, label, out, progress, warn
 from plurank.cli.portraits import describe_model
 from plurank.exceptions import DataError, ParameterError
 from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank import Comparisons, MixedRanking
+    from plurank.web.learning import Lesson
 
 
 def update(
@@ -35,6 +36,10 @@ def update(
         str | None,
         typer.Option("--feedback", metavar="DB", help="Instead of INPUT: answers given to `plurank serve`."),
     ] = None,
+    include_suspicious: Annotated[
+        bool,
+        typer.Option("--include-suspicious", help="With --feedback: also use answers that look like ballot stuffing."),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="NEW", help="Where to save the new model.", show_default="MODEL"),
@@ -57,7 +62,8 @@ def update(
 
     With --feedback the model learns from answers given to `plurank serve`, each answer once, even if the
     update is stopped; those that arrive in the meantime are for the next update. DB is a SQLite file or a
-    PostgreSQL URL.
+    PostgreSQL URL. Answers that look like ballot stuffing are left out, and reported: many names, the same pair
+    again and again, or more answers than anybody can read, from one browser or address.
 
     The input has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
@@ -67,13 +73,16 @@ def update(
     target = check_output(output or model, *([] if data is None else [data]))
     fitted = _load(model)
     n_users, n_items = len(fitted.users_), len(fitted.items_)
+    reported: dict[str, Any] = {}
     if data is not None:
         comparisons = _learn_from_file(fitted, data, options.parse_columns(column), ties, items)
-    elif (found := _learn_from_feedback(fitted, str(feedback))) is not None:
-        comparisons = found
     else:
-        _say_nothing_new(model, as_json=as_json)
-        return
+        lesson = _learn_from_feedback(fitted, str(feedback), include_suspicious=include_suspicious)
+        reported = {"excluded": [finding.to_dict() for finding in lesson.excluded]}
+        if lesson.comparisons is None:
+            _say_nothing_new(model, reported, as_json=as_json)
+            return
+        comparisons = lesson.comparisons
     add_texts(fitted, items)
     fitted.save(target)
     written.append(target)
@@ -83,7 +92,7 @@ def update(
         "n_new_items": len(fitted.items_) - n_items,
     }
     if as_json:
-        emit_json({"output": str(output or model), **sizes, **describe_model(fitted)})
+        emit_json({"output": str(output or model), **sizes, **reported, **describe_model(fitted)})
     else:
         _print(output or model, sizes)
 
@@ -97,22 +106,23 @@ def _learn_from_file(
     return comparisons
 
 
-def _learn_from_feedback(fitted: "MixedRanking", database: str) -> "Comparisons | None":
+def _learn_from_feedback(fitted: "MixedRanking", database: str, *, include_suspicious: bool) -> "Lesson":
     try:
         from plurank.web import learning
     except ImportError as error:
         raise ParameterError(f"--feedback needs {error.name}: pip install 'plurank[web]'.") from None
     with progress("updating", announce=True) as on_progress:
-        lesson = learning.prepare_lesson(fitted, database)
-        if lesson is None:
-            return None
-        learning.learn(fitted, lesson, on_progress=on_progress)
-    return lesson.comparisons
+        lesson = learning.prepare_lesson(fitted, database, include_suspicious=include_suspicious)
+        if lesson.comparisons is not None:
+            learning.learn(fitted, lesson, on_progress=on_progress)
+    if lesson.excluded:
+        warn(learning.explain(lesson.excluded, "--include-suspicious"))
+    return lesson
 
 
-def _say_nothing_new(model: Path, *, as_json: bool) -> None:
+def _say_nothing_new(model: Path, reported: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        emit_json({"output": None, "n_comparisons": 0, "n_new_users": 0, "n_new_items": 0})
+        emit_json({"output": None, "n_comparisons": 0, "n_new_users": 0, "n_new_items": 0, **reported})
     else:
         out().print(f"There are no answers that are new to {label(model)}; it stays as it is.", soft_wrap=True)
 

@@ -40,6 +40,7 @@ from plurank.progress import Progress, silent
 from plurank.rng import RandomState
 from plurank.wording import count
 
+SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
@@ -219,6 +220,13 @@ class MixedRanking(ScoredRankings):
                 "comparisons they rest on. Fit again with all comparisons."
             )
         more = as_comparisons(X)
+        if len(self.rankings_) > 1 and float(np.ptp(self.scores_, axis=1).max(initial=0.0)) < SAME_SCORE:
+            warnings.warn(
+                f"all {len(self.rankings_)} rankings of the model are the same, and an update moves them alike: it "
+                "cannot tell them apart. Fit again with all comparisons; read_feedback gives the answers of a survey.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         with threadpool_limits(1, "blas"):
             update_scores(self, self._weigh(more), on_progress)
         self._add_votes(more)

@@ -39,7 +39,8 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], Known, Floats]:
         all_scores = np.pad(scores, ((0, n_new_items), (0, 0)))
         prior = replace(vague, known=(all_scores, precision))
-        start = np.vstack([weights, np.tile(mean_of(weights), (n_new_users, 1))])
+        mean = mean_of(weights) if len(weights) else model.mean_weights_  # a blank model has no users yet
+        start = np.vstack([weights, np.tile(mean, (n_new_users, 1))])
         crowd = InMemory(c, start[user_codes])
         fitted = refine_scores(
             crowd, BradleyTerry(all_scores, model.mixing), counts, prior,

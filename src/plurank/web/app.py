@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from plurank.exceptions import PlurankError
 from plurank.models.base import RankingModel
@@ -20,18 +21,22 @@ from plurank.web.door import Door
 from plurank.web.feedback import FeedbackStore
 from plurank.web.holder import Holder
 from plurank.web.page_files import VegaBundle, read_page
+from plurank.web.permissions import Permissions
 from plurank.web.refusals import Refusal
 from plurank.web.routes import add_routes
 from plurank.web.served import Served
 from plurank.web.settings import Settings, found_by_worker
+from plurank.web.survey import AskedPairs
 from plurank.web.work import Computer
 
 
 class Service:
     """All that the addresses use."""
 
-    def __init__(self, holder: Holder, store: FeedbackStore | None) -> None:
-        self.holder, self.computer = holder, Computer()
+    def __init__(self, holder: Holder, store: FeedbackStore | None, settings: Settings) -> None:
+        self.holder, self.computer, self.settings = holder, Computer(), settings
+        self.permissions = Permissions(settings)
+        self.asked = AskedPairs(() if store is None else store.count_pairs())
         self.batching = None if store is None else Batching(store)
         self.page, self.vega = read_page(), VegaBundle()
 
@@ -63,13 +68,15 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
     """
     holder = Holder(model, parent)
     store = None if settings.feedback is None else FeedbackStore(settings.feedback, create=True)
-    service = Service(holder, store)
+    service = Service(holder, store, settings)
     # the page that shows the interface would load scripts from elsewhere
     app = FastAPI(title="plurank", lifespan=service.live, docs_url=None, redoc_url=None, openapi_url=None)
     add_routes(app, service)
-    interface.add(app, service, has_token=settings.token is not None)
+    interface.add(app, service)
     # the page's own files hold nothing of the model, so that a browser may load them before it has a token
-    app.add_middleware(Door, settings=settings, open_paths={"/health", "/vega.js", *service.page})
+    posted = {route.path for route in app.routes if isinstance(route, Route) and "POST" in (route.methods or ())}
+    open_paths = {"/health", "/vega.js", *service.page}
+    app.add_middleware(Door, settings=settings, open_paths=open_paths, posted_paths=posted)
     for kind, answer in HANDLERS.items():
         app.add_exception_handler(kind, answer)
     app.state.service = service

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from starlette.concurrency import run_in_threadpool
 
@@ -20,16 +21,24 @@ class Batching:
         self.store = store
         self.waiting: list[Waiting] = []
         self.writing: asyncio.Task[None] | None = None
+        self.is_failing = False  # the last answers could not be stored
 
     async def add(self, answer: GivenAnswer) -> Outcome:
         """Store an answer."""
+        return (await self.add_all([answer]))[0]
+
+    async def add_all(self, answers: Sequence[GivenAnswer]) -> list[Outcome]:
+        """Store answers, all in one transaction."""
+        if not answers:
+            return []
         if len(self.waiting) >= MOST_WAITING:
             raise unavailable()
-        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self.waiting.append((answer, future))
+        loop = asyncio.get_running_loop()
+        futures: list[asyncio.Future[Outcome]] = [loop.create_future() for _ in answers]
+        self.waiting += zip(answers, futures, strict=True)
         if self.writing is None:
             self.writing = asyncio.create_task(self._write())
-        return await future
+        return list(await asyncio.gather(*futures))
 
     async def _write(self) -> None:
         try:
@@ -43,11 +52,13 @@ class Batching:
         try:
             outcomes = await run_in_threadpool(self.store.add, [answer for answer, _ in together])
         except Exception as error:
+            self.is_failing = True
             LOG.error("Answers could not be stored: %s", error)
             if not isinstance(error, FeedbackUnavailable):
                 LOG.exception("This is our fault.")
             settle(together, None)
         else:
+            self.is_failing = False
             settle(together, outcomes)
 
 

@@ -12,10 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from plurank.web.limits import Buckets, bucket_of, read_body, replay, too_large
 from plurank.web.refusals import Refusal
 from plurank.web.settings import Settings
+from plurank.web.visitors import Visitors
 
-POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors {}"
 SAFETY = [
-    (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -25,15 +25,23 @@ PERMISSIONS = {
     "access-control-allow-headers": "Authorization, Content-Type",
     "access-control-max-age": "600",
 }
+COOKIE_PATHS = ("/", "/next-pair", "/feedback")
+ORIGIN = "plurank.origin"  # where in a scope the origin of an answer is
 
 
 class Door:
     """Checks requests before the application sees them, and adds headers to every answer."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, open_paths: Collection[str]) -> None:
-        self.app, self.settings, self.open_paths = app, settings, open_paths
+    def __init__(
+        self, app: ASGIApp, settings: Settings, open_paths: Collection[str], posted_paths: Collection[str]
+    ) -> None:
+        self.app, self.settings = app, settings
+        self.open_paths, self.posted_paths = open_paths, posted_paths
         self.buckets = Buckets(settings.rate)
         self.secret = None if settings.token is None else f"Bearer {settings.token}".encode()
+        self.visitors = Visitors(settings.secret, is_framed=settings.allow_frame is not None)
+        policy = POLICY.format(settings.allow_frame or "'none'")
+        self.safety = [(b"content-security-policy", policy.encode()), *SAFETY]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -41,12 +49,18 @@ class Door:
             await self.app(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        added = [*SAFETY, *self._sharing(headers)]
+        added = [*self.safety, *self._sharing(headers), *self._identify(scope, headers)]
+        is_head = scope["method"] == "HEAD"
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *added]
+            elif is_head:
+                message["body"] = b""
             await send(message)
+
+        if is_head:
+            scope = {**scope, "method": "GET"}
 
         if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
             await self._answer_other_site(headers)(scope, receive, send_safely)
@@ -66,13 +80,20 @@ class Door:
             self._check_rate(scope)
         if scope["path"] not in self.open_paths:
             self._check_token(headers)
-        if scope["method"] != "POST":
-            return receive
+        if scope["method"] != "POST" or scope["path"] not in self.posted_paths:
+            return receive  # an address that takes no such request says so, whatever the request holds
         return replay(await self._read(headers, receive), receive)
 
+    def _identify(self, scope: Scope, headers: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+        """Note where an answer comes from; return the cookie for a browser that has none."""
+        if self.settings.feedback is None or scope["path"] not in COOKIE_PATHS:
+            return []
+        origin = self.visitors.recognise(headers.get(b"cookie", b""), _bucket(scope))
+        scope[ORIGIN] = origin
+        return [] if origin.visitor else [(b"set-cookie", self.visitors.issue())]
+
     def _check_rate(self, scope: Scope) -> None:
-        client = scope.get("client")
-        wait = self.buckets.wait(bucket_of(client[0][:64]) if client else "")  # a proxy may call a client anything
+        wait = self.buckets.wait(_bucket(scope))
         if wait:
             seconds = math.ceil(wait)
             sentence = f"{self.settings.rate:,.0f} requests a minute are allowed, and these are more. Wait {seconds} s."
@@ -109,6 +130,11 @@ class Door:
             return Response(None, 204, PERMISSIONS)
         sentence = "pages of other sites may not call this service. Start it with --allow-origin for this one."
         return Refusal(403, sentence).answer()
+
+
+def _bucket(scope: Scope) -> str:
+    client = scope.get("client")
+    return bucket_of(client[0][:64]) if client else ""  # a proxy may call a client anything
 
 
 def _check_host(headers: dict[bytes, bytes]) -> None:

@@ -1,30 +1,25 @@
-"""Answers that people give to the service: kept in SQLite or PostgreSQL, each once, and safe once acknowledged."""
+"""Answers that people give to the service: stored in SQLite or PostgreSQL, each once, and safe once acknowledged."""
 
 import json
-import secrets
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sql
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import URL, Connection, Engine, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
-from plurank.exceptions import DataError, ParameterError, PlurankError
-from plurank.paths import as_path
+from plurank.exceptions import DataError, PlurankError
+from plurank.web.databases import is_file, open_engine, reason, url_of
 from plurank.web.labels import Label
-from plurank.wording import reason_of
 
-PATIENCE = 10  # seconds to wait for a database that is busy
-Row = tuple[str, Label, Label, Label]
-Outcome = Literal["stored", "known", "conflict"]
+Outcome = Literal["stored", "known", "conflict", "withdrawn", "learned"]
 
 FEEDBACK = sql.Table(
     "plurank_feedback",
@@ -38,25 +33,57 @@ FEEDBACK = sql.Table(
     sql.Column("model", sql.Text, nullable=False),  # the fingerprint of the model that was served
     # the update that took the row; a batch never changes, and a model remembers which ones it has learned from
     sql.Column("batch", sql.String(16), nullable=True),
+    # since 0.2; null where nothing is known, as in older databases
+    sql.Column("visitor", sql.String(64), nullable=True),  # the browser, by a random cookie of ours
+    sql.Column("first_seen", sql.Text, nullable=True),  # when that cookie was issued, UTC, ISO 8601
+    sql.Column("address", sql.String(64), nullable=True),  # a keyed hash; the key is never stored
+    sql.Column("withdrawn", sql.Text, nullable=True),  # when the visitor took it back, UTC, ISO 8601
 )
+ADDED = ("visitor", "first_seen", "address", "withdrawn")
 BY_BATCH = sql.Index("plurank_feedback_batch", FEEDBACK.c.batch)
 SAID = ("user", "winner", "loser")
 
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """One answer: the client's id of it, who gave it, what won and lost, and the model that was served."""
+    """One answer: the client's id of it, who gave it, what won and lost, and the model that was served.
+
+    ``visitor``, ``first_seen`` and ``address`` say from where it came, None where that is not known. A ``withdrawn``
+    answer is a retraction: it marks the answer with the same id, or keeps it out if it comes later.
+    """
 
     id: str
     user: str
     winner: Label
     loser: Label
     model: str = ""
+    visitor: str | None = None
+    first_seen: str | None = None
+    address: str | None = None
+    withdrawn: bool = False
+    received: str | None = None  # now, unless said
 
-    def row(self) -> dict[str, str]:
-        """Give the row that keeps it."""
+    def row(self) -> dict[str, str | None]:
+        """Return the row that stores it."""
+        now = self.received or datetime.now(UTC).isoformat()
         said = {name: json.dumps(getattr(self, name)) for name in SAID}
-        return {"id": self.id, **said, "received": datetime.now(UTC).isoformat(), "model": self.model}
+        origin = {"visitor": self.visitor, "first_seen": self.first_seen, "address": self.address}
+        when = {"received": now, "withdrawn": now if self.withdrawn else None}
+        return {"id": self.id, **said, "model": self.model, **origin, **when}
+
+
+class StoredAnswer(NamedTuple):
+    """An answer as it is read back."""
+
+    id: str
+    received: str
+    user: Label
+    winner: Label
+    loser: Label
+    visitor: str | None
+    first_seen: str | None
+    address: str | None
+    batch: str | None
 
 
 class FeedbackUnavailable(PlurankError):
@@ -67,30 +94,51 @@ class FeedbackStore:
     """The table of answers in a database; several processes may use it at a time."""
 
     def __init__(self, database: str | PathLike[str], *, create: bool = False) -> None:
-        self.url = _url_of(database)
-        self.place = self.url.database if _is_file(self.url) else self.url.render_as_string(hide_password=True)
-        if _is_file(self.url) and not create and not Path(str(self.url.database)).is_file():
+        self.url = url_of(database)
+        self.place = self.url.database if is_file(self.url) else self.url.render_as_string(hide_password=True)
+        if is_file(self.url) and not create and not Path(str(self.url.database)).is_file():
             raise DataError(f"{self.place}: there is no such file of answers.")
-        self.engine = _open(self.url)
-        dialect: Any = sqlite if _is_file(self.url) else postgresql
+        self.engine = open_engine(self.url)
+        dialect: Any = sqlite if is_file(self.url) else postgresql
         # says which row it wrote, because not every driver counts rows
         self.insert = dialect.insert(FEEDBACK).on_conflict_do_nothing(index_elements=["id"]).returning(FEEDBACK.c.id)
         self._prepare(create)
 
     def _prepare(self, create: bool) -> None:
-        """Reach the database now, so that a mistake shows at the start."""
+        """Reach the database now, so that an error shows at the start."""
         try:
             with self.engine.begin() as connection:
                 if create:
                     connection.execute(CreateTable(FEEDBACK, if_not_exists=True))
                     connection.execute(CreateIndex(BY_BATCH, if_not_exists=True))
+            self._migrate()
+            with self.engine.begin() as connection:
                 connection.execute(sql.select(FEEDBACK).limit(0))
         except (SQLAlchemyError, OSError) as error:
             self.close()
-            raise DataError(f"{self.place} cannot be used for answers ({_reason(error)}). Name another.") from None
+            raise DataError(f"{self.place} cannot be used for answers ({reason(error)}). Name another.") from None
+
+    def _migrate(self) -> None:
+        """Add the columns that a database of an earlier version lacks."""
+        for name in self._missing_columns():
+            column = CreateColumn(FEEDBACK.c[name]).compile(self.engine)
+            try:
+                with self.engine.begin() as connection:
+                    connection.exec_driver_sql(f"ALTER TABLE {FEEDBACK.name} ADD COLUMN {column}")
+            except (OperationalError, sql.exc.ProgrammingError):
+                if name in self._missing_columns():  # otherwise another process was quicker
+                    raise
+
+    def _missing_columns(self) -> list[str]:
+        with self.engine.connect() as connection:
+            inspector = sql.inspect(connection)
+            if not inspector.has_table(FEEDBACK.name):
+                return []
+            present = {column["name"] for column in inspector.get_columns(FEEDBACK.name)}
+        return [name for name in ADDED if name not in present]
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections."""
         self.engine.dispose()
 
     def add(self, answers: Sequence[GivenAnswer]) -> list[Outcome]:
@@ -98,44 +146,67 @@ class FeedbackStore:
         with self._unless_lost(), self.engine.begin() as connection:
             return [self._add_one(connection, answer.row()) for answer in answers]
 
-    def _add_one(self, connection: Connection, row: dict[str, str]) -> Outcome:
+    def _add_one(self, connection: Connection, row: dict[str, str | None]) -> Outcome:
+        withdraws = row["withdrawn"] is not None
         if connection.execute(self.insert, row).scalar_one_or_none() is not None:
-            return "stored"
-        earlier = connection.execute(sql.select(FEEDBACK).where(FEEDBACK.c.id == row["id"])).mappings().one()
-        return "known" if all(earlier[name] == row[name] for name in SAID) else "conflict"
+            return "withdrawn" if withdraws else "stored"
+        own = FEEDBACK.c.id == row["id"]
+        earlier = connection.execute(sql.select(FEEDBACK).where(own)).mappings().one()
+        if any(earlier[name] != row[name] for name in SAID):
+            return "conflict"
+        if earlier["withdrawn"] is not None:
+            return "withdrawn"
+        if not withdraws:
+            return "known"
+        # in one statement, so that an update that takes the row at this moment is not overlooked
+        unlearned = own & FEEDBACK.c.batch.is_(None)
+        marked = sql.update(FEEDBACK).where(unlearned).values(withdrawn=row["withdrawn"]).returning(FEEDBACK.c.id)
+        return "learned" if connection.execute(marked).scalar_one_or_none() is None else "withdrawn"
 
-    def claim(self) -> None:
-        """Make a batch of all answers that are in none yet; what comes later is for the next one."""
+    def claim(self, ids: Iterable[str], batch: str) -> None:
+        """Put answers into a batch, unless they are in another one or were withdrawn meanwhile."""
+        wanted = [{"wanted": id} for id in ids]
+        if not wanted:
+            return
+        fresh = FEEDBACK.c.batch.is_(None) & FEEDBACK.c.withdrawn.is_(None)
+        one = sql.update(FEEDBACK).where(fresh & (FEEDBACK.c.id == sql.bindparam("wanted"))).values(batch=batch)
         with self._unless_lost(), self.engine.begin() as connection:
-            fresh = FEEDBACK.c.batch.is_(None)
-            connection.execute(sql.update(FEEDBACK).where(fresh).values(batch=secrets.token_hex(8)))
+            connection.execute(one, wanted)
 
-    def batches(self) -> list[str]:
-        """Name the batches."""
+    def read(self) -> list[StoredAnswer]:
+        """Return all answers that were not withdrawn, in the order they came."""
+        columns = [FEEDBACK.c[name] for name in StoredAnswer._fields]
+        asked = sql.select(*columns).where(FEEDBACK.c.withdrawn.is_(None)).order_by(FEEDBACK.c.received, FEEDBACK.c.id)
         with self._unless_lost(), self.engine.begin() as connection:
-            named = sql.select(FEEDBACK.c.batch).where(FEEDBACK.c.batch.is_not(None)).distinct()
-            return sorted(connection.execute(named).scalars())
+            rows = connection.execute(asked).all()
+        return [self._as_answer(row) for row in rows]
 
-    def read(self, batch: str | None) -> list[Row]:
-        """Give when they came, user, winner and loser of the answers in a batch, or of those in none yet."""
-        columns = FEEDBACK.c.received, FEEDBACK.c.user, FEEDBACK.c.winner, FEEDBACK.c.loser
-        chosen = FEEDBACK.c.batch.is_(None) if batch is None else FEEDBACK.c.batch == batch
+    def count_pairs(self) -> list[tuple[Label, Label, int]]:
+        """Return how often each winner and loser were answered, so far."""
+        said = FEEDBACK.c.winner, FEEDBACK.c.loser
+        asked = sql.select(*said, sql.func.count()).where(FEEDBACK.c.withdrawn.is_(None)).group_by(*said)
         with self._unless_lost(), self.engine.begin() as connection:
-            rows = connection.execute(sql.select(*columns).where(chosen)).all()
-        return [self._as_row(*row) for row in rows]
+            rows = connection.execute(asked).all()
+        pairs = [(self._labels(winner, loser), n) for winner, loser, n in rows]
+        return [(one, other, n) for (one, other), n in pairs]
 
-    def _as_row(self, came: Any, *said: Any) -> Row:
-        """Read what a row says; others may have written to the database, too."""
+    def _as_answer(self, row: Any) -> StoredAnswer:
+        user, winner, loser = self._labels(row.user, row.winner, row.loser)
+        origin = row.visitor, row.first_seen, row.address
+        return StoredAnswer(row.id, str(row.received), user, winner, loser, *origin, row.batch)
+
+    def _labels(self, *said: Any) -> list[Label]:
+        """Return what a row says; others may have written to the database, too."""
         try:
-            user, winner, loser = (json.loads(text) for text in said)
+            labels = [json.loads(text) for text in said]
         except (TypeError, ValueError, RecursionError):
-            user = winner = loser = None
-        if not all(isinstance(label, (str, int, float)) for label in (user, winner, loser)):
+            labels = [None]
+        if not all(isinstance(label, (str, int, float)) for label in labels):
             raise DataError(
                 f"{self.place}: expected user, winner and loser of every answer as text or numbers in JSON, got "
-                f"{said!a:.120}. Mend or delete that row of plurank_feedback."
+                f"{said!a:.120}. Fix or delete that row of plurank_feedback."
             )
-        return str(came), user, winner, loser
+        return labels
 
     @contextmanager
     def _unless_lost(self) -> Iterator[None]:
@@ -143,56 +214,5 @@ class FeedbackStore:
             yield
         except (SQLAlchemyError, OSError) as error:
             raise FeedbackUnavailable(
-                f"{self.place} cannot be read or written ({_reason(error)}). Try again when it can."
+                f"{self.place} cannot be read or written ({reason(error)}). Try again when it can."
             ) from error
-
-
-def _url_of(database: str | PathLike[str]) -> URL:
-    """Read the path of a SQLite file, or a URL; plain postgresql: means the driver that plurank comes with."""
-    text = database if isinstance(database, str) else str(as_path(database))
-    if "://" not in text:
-        return URL.create("sqlite", database=str(as_path(text).absolute()))
-    try:
-        url = make_url(text)
-    except ArgumentError:
-        url = URL.create("unreadable")
-    if url.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
-        return url.set(drivername="postgresql+psycopg")
-    if url.drivername == "sqlite" and url.database not in (None, "", ":memory:"):
-        return url
-    raise ParameterError(
-        "expected the path of a SQLite file or postgresql+psycopg://USER@HOST/DATABASE for answers, got a URL that "
-        f"begins with {text.partition('://')[0]!r}."
-    )
-
-
-def _is_file(url: URL) -> bool:
-    return url.drivername == "sqlite"
-
-
-def _open(url: URL) -> Engine:
-    if not _is_file(url):
-        try:
-            return sql.create_engine(
-                url, pool_pre_ping=True, pool_timeout=PATIENCE, connect_args={"connect_timeout": PATIENCE}
-            )
-        except ImportError:
-            raise ParameterError("PostgreSQL needs its driver: pip install 'plurank[postgres]'.") from None
-    engine = sql.create_engine(url, connect_args={"timeout": PATIENCE}, pool_timeout=PATIENCE)
-    sql.event.listen(engine, "connect", _make_durable)
-    return engine
-
-
-def _make_durable(connection: sqlite3.Connection, _: object) -> None:
-    """Readers do not wait for writers, and a commit is on disk when it returns, even if power fails."""
-    try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-    except sqlite3.Error:
-        connection.close()  # nobody else knows of it yet
-        raise
-
-
-def _reason(error: Exception) -> str:
-    """Say what a database says, without the statement or the parameters."""
-    return reason_of(getattr(error, "orig", None) or error)

@@ -5,9 +5,13 @@ import logging
 import os
 import signal
 import threading
+import zipfile
 from pathlib import Path
 
+from plurank.data.item_lists import is_item_list, read_item_list
+from plurank.exceptions import DataError
 from plurank.models.base import RankingModel
+from plurank.models.blank import blank_model
 from plurank.models.files import load
 from plurank.web.served import Served
 
@@ -54,9 +58,18 @@ class Holder:
 
 
 def read(path: Path) -> Served:
-    """Load a model's file."""
-    model = load(path)
+    """Load a model's file; a list of items becomes a model that knows nothing yet."""
+    model = blank_model(*read_item_list(path)) if is_item_list(path) else _load(path)
     return Served(model, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+
+
+def _load(path: Path) -> RankingModel:
+    try:
+        return load(path)
+    except DataError as error:
+        if path.is_file() and not zipfile.is_zipfile(path):
+            raise DataError(f"{error} Or begin a survey with a list of items: a .txt file, one item a line.") from None
+        raise
 
 
 def _version(path: Path) -> Version | None:

@@ -6,70 +6,192 @@ the old model, which the same batches are still missing in; a crash after it lea
 model misses what came after it was made, and gets it with its next update.
 """
 
+import secrets
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from plurank.data.comparisons import Comparisons
-from plurank.exceptions import DataError
+from plurank.data.encoding import as_series, object_array
+from plurank.exceptions import DataError, SkippedWarning
 from plurank.models.files import load
 from plurank.progress import Progress, silent
-from plurank.web.feedback import FeedbackStore, Row
+from plurank.web.feedback import FeedbackStore, StoredAnswer
+from plurank.web.screening import Finding, describe, find_suspicious
+from plurank.wording import count
 
 if TYPE_CHECKING:
     from plurank.models.base import RankingModel
     from plurank.models.mixed_ranking import MixedRanking
 
+SUSPICIOUS = "s"  # begins the names of batches of suspicious answers; those of others are hexadecimal
+
 
 @dataclass(frozen=True)
 class Lesson:
-    """The answers that a model has not learned from, and the batches they are in."""
+    """The answers that a model has not learned from, the batches they are in, and what was left out.
 
-    comparisons: Comparisons
+    ``comparisons`` is None where there are no such answers; ``excluded`` says which answers look like ballot stuffing.
+    """
+
+    comparisons: Comparisons | None
     batches: tuple[str, ...]
+    excluded: tuple[Finding, ...] = ()
 
 
 def read_feedback(
-    database: str | PathLike[str], *, model: "RankingModel | str | PathLike[str] | None" = None
+    database: str | PathLike[str],
+    *,
+    model: "RankingModel | str | PathLike[str] | None" = None,
+    include_suspicious: bool = False,
 ) -> Comparisons:
     """Read the answers that people gave to ``plurank serve``, as Comparisons.
 
-    database: the SQLite file, or the URL of a PostgreSQL database. With a ``model``, or its file, only the answers that
-    it has not learned from.
+    Answers that were withdrawn are left out. So are those that look like ballot stuffing, with a warning that says how
+    many and why.
+
+    Parameters
+    ----------
+    database : str or path
+        The SQLite file, or the URL of a PostgreSQL database.
+    model : model or path, optional
+        Read only the answers that this model, or the model in this file, has not learned from.
+    include_suspicious : bool, default False
+        Read answers that look like ballot stuffing, too.
+
+    Returns
+    -------
+    Comparisons
+        One comparison for each answer, in the order they came.
+
+    Raises
+    ------
+    DataError
+        If there is no such database, or there are no such answers.
+
+    Warns
+    -----
+    SkippedWarning
+        If suspicious answers were left out.
     """
+    found = collect_feedback(database, model=model, include_suspicious=include_suspicious)
+    if found.excluded:
+        warnings.warn(explain(found.excluded, "include_suspicious=True"), SkippedWarning, stacklevel=2)
+    return found.comparisons()
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Answers as they were stored, in the order they came, and what was left out."""
+
+    if_none: str  # what to say where there are no answers
+    answers: list[StoredAnswer]
+    excluded: tuple[Finding, ...]
+
+    def comparisons(self) -> Comparisons:
+        """Return a comparison for each answer; raise where there is none."""
+        if not self.answers:
+            but = " but those that look like ballot stuffing" if self.excluded else ""
+            raise DataError(f"{self.if_none}{but}.")
+        return _as_comparisons(self.answers)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a table with a row for each answer: user, winner, loser, and when it was received."""
+        names = ("user", "winner", "loser", "received")
+        columns = {name: object_array(getattr(answer, name) for answer in self.answers) for name in names}
+        return pl.DataFrame([as_series(column, name) for name, column in columns.items()])
+
+
+def collect_feedback(
+    database: str | PathLike[str],
+    *,
+    model: "RankingModel | str | PathLike[str] | None" = None,
+    include_suspicious: bool = False,
+) -> Collected:
+    """Return the answers that :func:`read_feedback` reads, and what it leaves out."""
     opened: Any = load(model) if isinstance(model, (str, PathLike)) else model
     known = () if opened is None else opened.feedback_batches_
     store = FeedbackStore(database)
     try:
-        rows = [row for batch in (*store.batches(), None) if batch not in known for row in store.read(batch)]
+        answers = store.read()
     finally:
         store.close()
-    if not rows:
-        raise DataError(f"{store.place} holds no answers{'' if model is None else ' that are new to the model'}.")
-    return _as_comparisons(rows)
+    wanted = [answer for answer in answers if answer.batch not in known]
+    new = "" if model is None else " that are new to the model"
+    return Collected(f"{store.place} holds no answers{new}", *_choose(wanted, answers, include_suspicious))
 
 
-def prepare_lesson(model: "RankingModel", database: str | PathLike[str]) -> Lesson | None:
-    """Give the answers that a model has not learned from, None where there are none; what comes later has to wait."""
+def explain(excluded: tuple[Finding, ...], how: str) -> str:
+    """Say how many answers were left out, and how to include them."""
+    found = "; ".join(map(str, excluded[:3]))
+    rest = excluded[3:]
+    n_rest = sum(finding.n_answers for finding in rest)
+    more = f"; {count(n_rest, 'answer')} from {count(len(rest), 'other source')}" if rest else ""
+    return f"excluded {found}{more}. If these are real people, include them with {how}."
+
+
+def prepare_lesson(model: "RankingModel", database: str | PathLike[str], *, include_suspicious: bool = False) -> Lesson:
+    """Return the answers that a model has not learned from; those that come later have to wait.
+
+    Suspicious answers stay outside all batches, so that they can still be included later.
+    """
     store = FeedbackStore(database)
     try:
-        store.claim()
-        batches = tuple(batch for batch in store.batches() if batch not in model.feedback_batches_)
-        rows = [row for batch in batches for row in store.read(batch)]
+        before = store.read()
+        fresh = [answer for answer in before if answer.batch is None]
+        chosen, _ = _choose(fresh, before, include_suspicious=False)
+        store.claim((answer.id for answer in chosen), secrets.token_hex(8))
+        if include_suspicious:
+            rest = {answer.id for answer in fresh} - {answer.id for answer in chosen}
+            store.claim(sorted(rest), SUSPICIOUS + secrets.token_hex(7))
+        answers = store.read()
     finally:
         store.close()
-    return Lesson(_as_comparisons(rows), batches) if rows else None
+    new = [answer for answer in answers if answer.batch not in model.feedback_batches_]
+    _, excluded = _choose(new, answers, include_suspicious)
+    taken = [answer for answer in new if _is_taken(answer.batch, include_suspicious)]
+    batches = tuple(sorted({str(answer.batch) for answer in taken}))
+    return Lesson(_as_comparisons(taken) if taken else None, batches, excluded)
+
+
+def _is_taken(batch: str | None, include_suspicious: bool) -> bool:
+    return batch is not None and (include_suspicious or not batch.startswith(SUSPICIOUS))
+
+
+def _choose(
+    wanted: list[StoredAnswer], answers: list[StoredAnswer], include_suspicious: bool
+) -> tuple[list[StoredAnswer], tuple[Finding, ...]]:
+    """Return the answers wanted that do not look like ballot stuffing, judged by all answers, and the findings.
+
+    An answer that is in a batch was found all right by the update that took it, or included by request.
+    """
+    if include_suspicious:
+        return wanted, ()
+    groups = find_suspicious(answers)
+    flagged = {answer.id for group in groups for answer in group.answers}
+    chosen, left_out = [], set()
+    for answer in wanted:
+        is_open = answer.batch is None or answer.batch.startswith(SUSPICIOUS)
+        if is_open and answer.id in flagged:
+            left_out.add(answer.id)
+        else:
+            chosen.append(answer)
+    return chosen, describe(groups, left_out)
 
 
 def learn(model: "MixedRanking", lesson: Lesson, *, on_progress: Progress = silent) -> "MixedRanking":
     """Update a model with answers, and let it remember which; they count as used once it is saved."""
-    model.update(lesson.comparisons, on_progress=on_progress)
+    if lesson.comparisons is not None:
+        model.update(lesson.comparisons, on_progress=on_progress)
     model.feedback_batches_ = (*model.feedback_batches_, *lesson.batches)
     return model
 
 
-def _as_comparisons(rows: Iterable[Row]) -> Comparisons:
-    _, users, winners, losers = zip(*sorted(rows, key=lambda row: row[0]), strict=True)
+def _as_comparisons(answers: Iterable[StoredAnswer]) -> Comparisons:
+    rows = [(answer.user, answer.winner, answer.loser) for answer in answers]
     # people were asked these pairs: they are not made from ratings, even where the model's own comparisons are
-    return replace(Comparisons.from_arrays(users, winners, losers), rated=False)
+    return replace(Comparisons.from_arrays(*zip(*rows, strict=True)), rated=False)

@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from plurank.exceptions import PlurankError
+from plurank.web import schemas
 from plurank.web.refusals import Refusal
 
 LOG = logging.getLogger("plurank.web")
@@ -18,6 +19,7 @@ HTTP = {
     405: "this address does not take this method. GET /openapi.json lists what does.",
 }
 # the names of alternatives, which are no part of a place
+FORMS = (schemas.ONE, schemas.BATCH)
 ALTERNATIVES = ("int", "float", "str", "constrained-int", "constrained-float", "constrained-str")
 
 
@@ -60,7 +62,7 @@ def _spell(location: Sequence[str | int]) -> str:
     """Write ("body", "pairs", 3, "left") as pairs[3].left."""
     spelled = ""
     for part in location[1:]:
-        if part not in ALTERNATIVES:
+        if part not in (*ALTERNATIVES, *FORMS):
             spelled += f"[{part}]" if isinstance(part, int) else f".{part:.60}"
     return spelled.removeprefix(".") or "the body"
 

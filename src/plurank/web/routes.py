@@ -1,26 +1,32 @@
 """The addresses of the service: parse, ask the model, answer."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query
+from starlette.requests import Request
 from starlette.responses import Response
 
 import plurank
 from plurank.web import schemas
-from plurank.web.feedback import GivenAnswer
+from plurank.web.door import ORIGIN
 from plurank.web.page_files import PageFile
-from plurank.web.refusals import Refusal, json_answer, json_bytes
+from plurank.web.refusals import json_answer, json_bytes
+from plurank.web.storing import store_one, store_several
+from plurank.web.visitors import Origin
 
 if TYPE_CHECKING:
     from plurank.web.app import Service
 
 QUICK_PAIRS = 500  # take less time than handing them to another thread is worth
+N_QUESTIONS = 20  # of a survey, unless it says otherwise
 A_DAY = {"cache-control": "public, max-age=86400"}
 REASONS = {
-    400: "Not JSON.", 401: "No token, or the wrong one.", 408: "Too slow.", 413: "Too large.", 415: "Not JSON.",
-    422: "Not what was expected.", 429: "Too many requests.", 503: "Too busy.",
+    400: "Not JSON.", 401: "No token, or the wrong one.", 403: "Not to be revealed.", 408: "Too slow.",
+    413: "Too large.", 415: "Not JSON.", 422: "Not what was expected.", 429: "Too many requests.", 503: "Too busy.",
 }  # fmt: skip
+STORAGE_FAILS = "answers cannot be stored"
 
 
 def _errors(*statuses: int, **more: str) -> dict[int | str, dict[str, Any]]:
@@ -28,7 +34,7 @@ def _errors(*statuses: int, **more: str) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": schemas.ErrorAnswer, "description": text} for status, text in reasons.items()}
 
 
-POSTED, FETCHED = _errors(*REASONS), _errors(401, 422, 429, 503)
+POSTED, FETCHED = _errors(*REASONS), _errors(401, 403, 422, 429, 503)
 
 
 def add_routes(app: FastAPI, service: "Service") -> None:
@@ -41,26 +47,36 @@ def _add_model(app: FastAPI, service: "Service") -> None:
     @app.post("/predict", response_model=schemas.PredictAnswer, responses=POSTED)
     async def predict(body: schemas.PredictRequest) -> Response:
         """Predict who prefers what. Somebody unknown is predicted as anybody of the population."""
+        service.permissions.check_results()
+        service.permissions.check_people(*(pair.user for pair in body.pairs))
         pairs = [(pair.user, pair.left, pair.right) for pair in body.pairs]
         run = service.computer.run_quick if len(pairs) <= QUICK_PAIRS else service.computer.run
         return json_answer({"probabilities": await run(service.served.predict, pairs)})
 
     @app.get("/health", response_model=schemas.HealthAnswer)
     async def health() -> Response:
-        """Say that the service is there, and what it serves. Needs no token."""
+        """Say that the service is there, what it serves, and whether answers can be stored. Needs no token."""
         known = {"model": service.served.describe(), "feedback": service.batching is not None}
-        return json_answer({"status": "ok", "plurank": plurank.__version__, **known})
+        fails = service.batching is not None and service.batching.is_failing
+        return json_answer({"status": STORAGE_FAILS if fails else "ok", "plurank": plurank.__version__, **known})
 
     @app.get("/rankings", response_model=schemas.RankingsAnswer, responses=FETCHED)
     async def rankings(top: Annotated[int | None, Query(ge=1, le=10**9)] = None) -> Response:
-        """List the rankings, the most followed first, with the best items of each."""
-        return json_bytes(await service.computer.run(service.served.rankings, top))
+        """List the rankings, the most followed first, with the best items of each, and what all camps share.
+
+        One to four people are given as "fewer than 5", unless people are shown.
+        """
+        service.permissions.check_results()
+        rankings = partial(service.served.rankings, show_few=service.permissions.people)
+        return json_bytes(await service.computer.run(rankings, top))
 
 
 def _add_people(app: FastAPI, service: "Service") -> None:
     @app.post("/rank", response_model=schemas.RankAnswer, responses=POSTED)
     async def rank(body: schemas.RankRequest) -> Response:
         """Order the items for a known user, for somebody who gave answers, or, with neither, for everybody."""
+        service.permissions.check_results()
+        service.permissions.check_people(body.user)
         served = service.served
         if body.answers is not None:
             return json_bytes(await service.computer.run(served.rank_for, _tuples(body.answers), body.top))
@@ -71,46 +87,70 @@ def _add_people(app: FastAPI, service: "Service") -> None:
 
     @app.post("/fold-in", response_model=schemas.FoldInAnswer, responses=POSTED)
     async def fold_in(body: schemas.FoldInRequest) -> Response:
-        """Tell how much somebody who gave answers follows each ranking. Nothing is kept."""
+        """Say how much somebody who gave answers follows each ranking. Nothing is stored."""
+        service.permissions.check_results()
         return json_answer(await service.computer.run(service.served.fold_in, _tuples(body.answers)))
 
     @app.post("/next-pair", response_model=schemas.NextPairAnswer, responses=POSTED)
-    async def next_pair(body: schemas.NextPairRequest) -> Response:
-        """Choose the pair whose answer says most about somebody; left and right are null when all were asked."""
+    async def next_pair(body: schemas.NextPairRequest, request: Request) -> Response:
+        """Choose the pair whose answer says most about somebody; left and right are null when all were asked.
+
+        In a survey every item gets its turn, and people with other names are asked other pairs.
+        """
         skip = [(pair.left, pair.right) for pair in body.skip]
-        return json_answer(await service.computer.run(service.served.next_pair, _tuples(body.answers), skip))
+        served, answers = service.served, _tuples(body.answers)
+        if not service.settings.hides_results:
+            return json_answer(await service.computer.run(served.next_pair, answers, skip))
+        visitor = body.visitor or _origin(request).visitor or ""
+        return json_answer(await service.computer.run(served.survey_pair, answers, skip, visitor, service.asked))
 
 
 def _tuples(answers: list[schemas.Answer]) -> list[tuple[Any, Any]]:
     return [(answer.winner, answer.loser) for answer in answers]
 
 
+def _origin(request: Request) -> Origin:
+    origin: Origin = request.scope.get(ORIGIN, Origin())
+    return origin
+
+
 FEEDBACK_ERRORS = {
     **POSTED,
     **_errors(
-        s404="The service keeps no answers.", s409="The id stands for another answer.", s503="It could not be stored."
+        s404="The service stores no answers.", s409="The id stands for another answer.", s503="It could not be stored."
     ),
-    200: {"model": schemas.FeedbackAnswer, "description": "It had been stored before."},
+    200: {
+        "model": schemas.FeedbackAnswer | schemas.FeedbackBatchAnswer,
+        "description": "It had been stored before, or was withdrawn; or what became of each of several answers.",
+    },
 }
 
 
 def _add_feedback(app: FastAPI, service: "Service") -> None:
     @app.post("/feedback", status_code=201, response_model=schemas.FeedbackAnswer, responses=FEEDBACK_ERRORS)
-    async def feedback(body: schemas.FeedbackRequest) -> Response:
-        """Keep an answer, for the next update of the model. Send it again, with the same id, until it is stored."""
-        if service.batching is None:
-            raise Refusal(404, "this service keeps no answers. Start it with --feedback to let it.")
-        served = service.served
-        answer = GivenAnswer(body.id, body.user, *served.own_answer(body.winner, body.loser), served.fingerprint)
-        outcome = await service.batching.add(answer)
-        if outcome == "conflict":
-            raise Refusal(409, f"id {body.id!r} stands for another answer already. Give every answer an id of its own.")
-        return json_answer({"id": body.id, "stored": outcome == "stored"}, 201 if outcome == "stored" else 200)
+    async def feedback(body: schemas.FeedbackBody, request: Request) -> Response:
+        """Store an answer, or several, for the next update of the model.
+
+        Send it again, with the same id, until it is stored; each id counts once. Of several answers each has an outcome
+        of its own, and those that are stored are stored together. With `withdrawn` an answer is taken back.
+        """
+        store = store_several if isinstance(body, schemas.FeedbackBatch) else store_one
+        return await store(service, body, _origin(request))
 
 
 def _add_page(app: FastAPI, service: "Service") -> None:
     for path, file in service.page.items():
         app.add_api_route(path, _sender(file), include_in_schema=False)
+
+    @app.get("/survey", response_model=schemas.SurveyAnswer, responses=FETCHED)
+    async def survey() -> Response:
+        """Say what a page must know before it asks its questions."""
+        settings, items = service.settings, service.served.describe_items()
+        n_pairs = items["n_items"] * (items["n_items"] - 1) // 2
+        asked = settings.questions or (N_QUESTIONS if settings.hides_results else None)
+        texts = {"title": settings.title, "question": settings.question}
+        shown = {"hide_results": settings.hides_results, "feedback": service.batching is not None}
+        return json_answer({**texts, "questions": None if asked is None else min(asked, n_pairs), **shown, **items})
 
     @app.get("/vega.js", include_in_schema=False)
     def vega() -> Response:
@@ -119,6 +159,7 @@ def _add_page(app: FastAPI, service: "Service") -> None:
     @app.get("/figures/rankings", response_model=schemas.Figure, responses={**FETCHED, **_errors(s404="No figures.")})
     async def figure() -> Response:
         """Draw the rankings: a Vega-Lite specification."""
+        service.permissions.check_results()
         return json_bytes(await service.computer.run(service.served.figure))
 
 

@@ -11,6 +11,8 @@ export async function drawChart() {
   try {
     const [spec] = await Promise.all([get("figures/rankings"), loadVega()]);
     await embed(spec);
+    const frame = element("chart").parentElement;
+    element("swipe").hidden = frame.scrollWidth <= frame.clientWidth;
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => embed(spec));
   } catch {
     element("figure").hidden = true;

@@ -1,4 +1,4 @@
-// What this browser remembers of a visitor: a random name, every step taken, and feedback not sent yet.
+// What this browser remembers of a visitor: a random name, every step taken, the pair asked, and answers not stored yet.
 
 export function openMemory(namespace) {
   const key = `plurank:${namespace}`;
@@ -6,14 +6,14 @@ export function openMemory(namespace) {
   return Object.assign(memory, {
     key,
     save() {
-      const { visitor, steps, queue, keys } = memory;
-      try { localStorage.setItem(key, JSON.stringify({ visitor, steps, queue, keys })); } catch { /* full or forbidden: this tab remembers */ }
+      const { visitor, steps, queue, keys, asked, more } = memory;
+      try { localStorage.setItem(key, JSON.stringify({ visitor, steps, queue, keys, asked, more })); } catch { /* full or forbidden: this tab remembers */ }
     },
     // another tab went on
     reload() { Object.assign(memory, fresh(), read(key)); },
     // whoever comes now is somebody else; what the last one said is still to be sent
     forget() {
-      Object.assign(memory, { visitor: randomName(), steps: [] });
+      Object.assign(memory, { visitor: randomName(), steps: [], asked: null, more: 0 });
       memory.save();
     },
     answers: () => memory.steps.filter((step) => step.winner !== undefined).map(({ winner, loser }) => ({ winner, loser })),
@@ -21,7 +21,7 @@ export function openMemory(namespace) {
   });
 }
 
-const fresh = () => ({ visitor: randomName(), steps: [], queue: [], keys: true });
+const fresh = () => ({ visitor: randomName(), steps: [], queue: [], keys: true, asked: null, more: 0 });
 
 function read(key) {
   try {

@@ -1,6 +1,6 @@
 // Draws who the visitor is by now: the mixture of rankings, and the order of items. Labels are text, never markup.
 
-import { asSentence, between, keyOf, percent } from "./words.js";
+import { asSentence, between, isAnywhere, keyOf, percent } from "./words.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
 
@@ -48,14 +48,17 @@ export function drawOrder(items, nItems) {
   const body = element("order");
   const tops = new Map([...body.children].map((row) => [row.dataset.item, row.getBoundingClientRect().top]));
   const rows = new Map([...body.children].map((row) => [row.dataset.item, row]));
-  body.replaceChildren(...items.map((item) => fillOrderRow(rows.get(keyOf(item.item)) ?? orderRow(item.item), item, nItems)));
+  body.replaceChildren(...items.map((item) => fillOrderRow(rows.get(keyOf(item.item)) ?? orderRow(item), item, nItems)));
+  element("order-note").textContent = items.every((item) => isAnywhere(item, nItems))
+    ? "Nothing is known about this order yet: every item may have any place."
+    : "Best first. The line shows between which places an item is, with 90% probability.";
   for (const row of body.children) slide(row, tops.get(row.dataset.item));
 }
 
-function orderRow(item) {
+function orderRow({ item, text }) {
   const row = make("tr");
   row.dataset.item = keyOf(item);
-  const name = make("th", "item", item);
+  const name = make("th", "item", text);
   name.scope = "row";
   const range = make("td", "range");
   const line = make("div", "bar thin");
@@ -69,7 +72,7 @@ function orderRow(item) {
 function fillOrderRow(row, { rank, lower, upper }, nItems) {
   const along = (place) => (nItems > 1 ? (place - 1) / (nItems - 1) : 0.5);
   row.querySelector(".place").textContent = rank;
-  row.querySelector(".bounds").textContent = between(lower, upper);
+  row.querySelector(".bounds").textContent = between({ lower, upper }, nItems);
   place(row.querySelector(".bar"), { weight: along(rank), lower: along(lower ?? rank), upper: along(upper ?? rank) });
   return row;
 }

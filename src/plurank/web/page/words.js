@@ -1,15 +1,30 @@
 // Numbers in words, as the page says them.
 
 export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-export const asSentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".") : "");
+// never two stops: many items are sentences themselves
+export const stopped = (text) => text + (/[.!?…]["”’)]?$/.test(text) ? "" : ".");
+export const asSentence = (text) => (text ? stopped(text[0].toUpperCase() + text.slice(1)) : "");
 export const percent = (share) => `${Math.round(100 * share)}%`;
 // some models give places without bounds
-export const between = (lower, upper) => (lower === null ? "" : lower === upper ? `${lower}` : `${lower} to ${upper}`);
+export const isAnywhere = ({ lower, upper }, nItems) => nItems > 1 && lower === 1 && upper === nItems;
+export function between({ lower, upper }, nItems) {
+  if (lower === null) return "";
+  if (isAnywhere({ lower, upper }, nItems)) return "any place";
+  return lower === upper ? `${lower}` : `${lower} and ${upper}`;
+}
 
 // items may be numbers, and 7 is not "7": shown alike, kept apart
 export const keyOf = (item) => JSON.stringify(item);
-export const sizeOf = (item) => (`${item}`.length > 90 ? "long" : `${item}`.length > 30 ? "medium" : "short");
-export const shorten = (item) => (`${item}`.length > 40 ? `${[...`${item}`].slice(0, 40).join("")}…` : `${item}`);
+export const sizeOf = (length) => (length > 90 ? "long" : length > 30 ? "medium" : "short");
+
+// at the end of a word, where there is one
+export function shorten(text, most = 40) {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const cut = letters.slice(0, most).join("");
+  const whole = cut.slice(0, Math.max(cut.lastIndexOf(" "), 0)).replace(/[\s,;:.]+$/, "");
+  return `${whole.length > most / 2 ? whole : cut}…`;
+}
 
 export function expectation(probability) {
   if (probability >= 0.65) return `We expected that (${percent(probability)}).`;

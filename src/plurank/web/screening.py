@@ -1,0 +1,155 @@
+"""Answers that look like ballot stuffing: by one browser or from one address, faster or more than people answer.
+
+Nothing here proves anything. The limits are far above what a household, an office or a visitor in a hurry does, and
+whoever stays below them, one invented person at a time at human speed, is not found.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from plurank.web.feedback import StoredAnswer
+from plurank.wording import count
+
+# by one browser; and by all requests from one address that show no cookie of ours, which no browser sends
+MOST_NAMES = 10  # people who answer, one after the other
+MOST_REPEATS = 3  # answers of one person to the same pair
+SECONDS_TO_READ = 0.35  # for two items, at the least, on average
+ANSWERS_SAVED = 30  # answers that may arrive at once, such as those given while the service was out of reach
+# from one address, by whatever browsers
+MOST_BROWSERS, BROWSERS_SECONDS = 30, 60.0  # that come for the first time within so many seconds
+MOST_ANSWERS, ANSWERS_SECONDS = 200, 10.0  # within so many seconds
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Answers of one browser or one address that look like ballot stuffing, and why."""
+
+    source: str
+    n_answers: int
+    n_names: int
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        what = f"{count(self.n_answers, 'answer')} of {count(self.n_names, 'name')} from one {self.source}"
+        return f"{what}: {', '.join(self.reasons)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        return {
+            "source": self.source,
+            "n_answers": self.n_answers,
+            "n_names": self.n_names,
+            "reasons": list(self.reasons),
+        }
+
+
+@dataclass
+class Group:
+    """The answers of one browser or one address, in the order they came."""
+
+    source: str
+    answers: list[StoredAnswer] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+def find_suspicious(answers: Sequence[StoredAnswer]) -> list[Group]:
+    """Return the groups of answers that look like ballot stuffing; no answer is in two of them."""
+    addresses, people = _group(answers)
+    flagged = []
+    taken: set[str] = set()
+    for address, group in addresses.items():
+        group.reasons += _address_reasons(group.answers)
+        unknown = people.get(("address", address))
+        if group.reasons and unknown is not None:
+            group.reasons += _person_reasons(unknown.answers)  # says more of the same answers
+        if group.reasons:
+            flagged.append(group)
+            taken.update(answer.id for answer in group.answers)
+    for group in people.values():
+        group.answers = [answer for answer in group.answers if answer.id not in taken]
+        group.reasons += _person_reasons(group.answers)
+        if group.reasons:
+            flagged.append(group)
+    return flagged
+
+
+def describe(groups: Iterable[Group], ids: set[str]) -> tuple[Finding, ...]:
+    """Return what is to be said of the groups' answers that are among some ids; most answers first."""
+    found = []
+    for group in groups:
+        chosen = [answer for answer in group.answers if answer.id in ids]
+        if chosen:
+            names = len({answer.user for answer in chosen})
+            found.append(Finding(group.source, len(chosen), names, tuple(group.reasons)))
+    return tuple(sorted(found, key=lambda finding: -finding.n_answers))
+
+
+def _group(answers: Sequence[StoredAnswer]) -> tuple[dict[str, Group], dict[tuple[str, str], Group]]:
+    """Return all answers by address, and those of each browser, or of no browser, by address."""
+    addresses: dict[str, Group] = defaultdict(lambda: Group("address"))
+    people: dict[tuple[str, str], Group] = {}
+    for answer in answers:
+        if answer.address is not None:
+            addresses[answer.address].answers.append(answer)
+        source = "address" if answer.visitor is None else "browser"
+        key = answer.address if answer.visitor is None else answer.visitor
+        if key is not None:
+            people.setdefault((source, key), Group(source)).answers.append(answer)
+    return addresses, people
+
+
+def _person_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
+    if not answers:
+        return
+    names = {answer.user for answer in answers}
+    if len(names) > MOST_NAMES:
+        yield f"{len(names):,} names (more than {MOST_NAMES})"
+    pairs = Counter((answer.user, frozenset((answer.winner, answer.loser))) for answer in answers)
+    repeats = max(pairs.values())
+    if repeats > MOST_REPEATS:
+        yield f"the same pair {repeats:,} times by one name (more than {MOST_REPEATS})"
+    if _is_too_fast(answers):
+        yield f"faster than one answer in {SECONDS_TO_READ} s"
+
+
+def _is_too_fast(answers: Sequence[StoredAnswer]) -> bool:
+    """Check whether answers came faster than anybody reads; time that passes is saved, up to a limit."""
+    times = [time for answer in answers if (time := _time(answer.received)) is not None]
+    saved, last = float(ANSWERS_SAVED), times[0] if times else 0.0
+    for time in times:
+        saved = min(saved + (time - last) / SECONDS_TO_READ, ANSWERS_SAVED) - 1.0
+        last = time
+        if saved < 0:
+            return True
+    return False
+
+
+def _address_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
+    first = {answer.visitor: answer.first_seen for answer in answers if answer.visitor is not None}
+    most = _most_within(map(_time, first.values()), BROWSERS_SECONDS)
+    if most > MOST_BROWSERS:
+        yield f"{most:,} new browsers within {BROWSERS_SECONDS:.0f} s (more than {MOST_BROWSERS})"
+    most = _most_within((_time(answer.received) for answer in answers), ANSWERS_SECONDS)
+    if most > MOST_ANSWERS:
+        yield f"{most:,} answers within {ANSWERS_SECONDS:.0f} s (more than {MOST_ANSWERS})"
+
+
+def _most_within(times: Iterable[float | None], seconds: float) -> int:
+    """Return how many times there are at most in any span of so many seconds."""
+    known = sorted(time for time in times if time is not None)
+    begin = most = 0
+    for n, time in enumerate(known):
+        while time - known[begin] > seconds:
+            begin += 1
+        most = max(most, n - begin + 1)
+    return most
+
+
+def _time(text: str | None) -> float | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text).timestamp()
+    except ValueError:  # others may have written to the database
+        return None
