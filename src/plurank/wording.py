@@ -3,6 +3,24 @@
 MOST_REASON = 200  # characters of what a library says
 
 
+def shorten(text: str, longest: int) -> str:
+    """Return a text of at most ``longest`` characters, cut between words, with an ellipsis where something is left out.
+
+    A first word that is too long by itself is cut within.
+    """
+    if len(text) <= longest:
+        return text
+    head = text[: max(longest, 1)]  # the cut is at the last space of these, so that "…" fits behind
+    begin, space, _ = head.rpartition(" ")
+    kept = begin.rstrip() if space and begin.strip() else head[:-1].rstrip()
+    return f"{kept.rstrip(',;:.')}…"
+
+
+def quote(text: str, longest: int | None = None) -> str:
+    """Return a text in quotation marks, as statements stand in sentences; shortened as by :func:`shorten`."""
+    return f"“{text if longest is None else shorten(text, longest)}”"
+
+
 def count(n: int, noun: str) -> str:
     """Say how many: "1 user", "2,000 users"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

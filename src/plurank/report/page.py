@@ -16,11 +16,14 @@ from plurank.exceptions import PlurankError
 from plurank.models.base import RankingModel
 from plurank.models.quality import check_model, held_out_quality
 from plurank.progress import Progress, silent
-from plurank.report import sections
+from plurank.report import sections, story
 from plurank.report.blocks import Figure, Table, figure
+from plurank.report.camps import Camp, camps_of
 from plurank.report.descriptions import describe_agreement
 from plurank.report.figures.data import draw_comparisons
 from plurank.report.figures.fit import draw_calibration
+from plurank.report.figures.people import draw_people
+from plurank.report.privacy import FEWEST
 from plurank.report.settings import method_of, settings_of, versions
 from plurank.writing import check_target, write_beside
 
@@ -38,6 +41,7 @@ def write_report(
     *,
     test: Any = None,
     title: str | None = None,
+    with_people: bool = False,
     random_state: int = 0,
     on_progress: Progress = silent,
 ) -> None:
@@ -45,6 +49,8 @@ def write_report(
 
     With the comparisons it was fitted to, their health is shown, and the model and one ranking are fitted again to part
     of them and judged on the rest; or, with ``test``, fitted to all of them and judged on the test comparisons.
+    The page names nobody and states no group of fewer than five people; ``with_people`` it does, and names the people
+    nearest to each ranking.
     """
     check_model(model)
     check_is_fitted(model, "rankings_")
@@ -53,7 +59,7 @@ def write_report(
     quality, why = _measure(model, source, test, random_state, on_progress)
     data = model.data_ if source is None else summarise(source)
     on_progress("drawing", 0.0)
-    text = _render(model, source, data, quality, why, title or TITLE, on_progress)
+    text = _render(model, source, data, quality, why, title or TITLE, on_progress, with_people=with_people)
     with write_beside(target) as beside:
         beside.write_text(text, encoding="utf-8")
     on_progress("done", 1.0)
@@ -81,24 +87,29 @@ def _render(
     why: str,
     title: str,
     on_progress: Progress,
+    *,
+    with_people: bool,
 ) -> str:
     from jinja2 import Environment, StrictUndefined
 
     room = files("plurank.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((room / "page.html.jinja").read_text(encoding="utf-8"))
+    camps = camps_of(model, with_people=with_people)
+    fewest = 1 if with_people else FEWEST
     return template.render(
         title=title,
         style=(room / "page.css").read_text(encoding="utf-8"),
-        story=sections.tell_story(model, data, quality),
-        numbers=sections.key_figures(model, data, quality),
-        health=sections.health(data),
-        rankings=sections.rankings(model),
-        who=sections.who(model) if len(model.rankings_) > 1 else None,
+        story=story.tell_story(model, data, quality, camps, "", fewest=fewest),
+        numbers=story.key_figures(model, data, quality),
+        health=sections.health(model, data),
+        rankings=sections.rankings(model, camps),
+        who=sections.who(model, with_people=with_people) if len(model.rankings_) > 1 else None,
         agreement=describe_agreement(model)["sentence"],
         judged=None if quality is None else sections.judged(model, quality),
         not_judged=why,
-        figures=_draw(model, source, quality, on_progress),
+        influence=story.influence_of(model),
+        figures=_draw(model, source, quality, camps, fewest, on_progress),
         settings=settings_of(model),
         versions=versions(),
         method=method_of(model),
@@ -107,17 +118,19 @@ def _render(
     )
 
 
-def _draw(model: RankingModel, source: Any, quality: Quality | None, on_progress: Progress) -> dict[str, Figure]:
+def _draw(
+    model: RankingModel, source: Any, quality: Quality | None, camps: list[Camp], fewest: int, on_progress: Progress
+) -> dict[str, Figure]:
     """Draw what this model has, each figure with the numbers in it."""
     wanted: dict[str, tuple[Any, Table | None]] = {"rankings": (model.plot.rankings, sections.places_table(model))}
     if len(model.rankings_) > 1:
         contested = (lambda: model.plot.contested(sections.N_CONTESTED), sections.agreement_table(model))
-        wanted |= {"people": (model.plot.people, sections.shares_table(model)), "contested": contested}
+        wanted |= {"people": (lambda: draw_people(model, fewest), sections.shares_table(camps)), "contested": contested}
     if quality is not None:
         bins = sections.bins_table(quality)
         wanted["calibration"] = (lambda: draw_calibration(quality.calibration), bins)
     if source is not None and not isinstance(source, Store):
-        wanted["comparisons"] = (lambda: draw_comparisons(source), None)
+        wanted["comparisons"] = (lambda: draw_comparisons(source, fewest), None)
     drawn = {}
     for number, (name, (draw, rows)) in enumerate(wanted.items()):
         on_progress("drawing", number / len(wanted))

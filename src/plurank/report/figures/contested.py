@@ -9,7 +9,20 @@ from plurank.data.checks import check_whole
 from plurank.evaluation.contrast import disagreement, places_from_one
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
-from plurank.report.theme import MAIN, OTHER, ROW, WIDTH, by_name, data, finish, heading, names_of, whole_axis
+from plurank.report.texts import texts_of
+from plurank.report.theme import (
+    LINES,
+    MAIN,
+    OTHER,
+    WIDTH,
+    by_name,
+    data,
+    finish,
+    heading,
+    names_of,
+    row_height,
+    whole_axis,
+)
 from plurank.wording import count
 
 FEW_RANKINGS = 6  # whose numbers can be written beside their marks
@@ -40,7 +53,7 @@ def draw_contested(model: RankingModel, top: int) -> Any:
 
 def _panel(model: RankingModel, items: list[int], title: str, colour: str) -> Any:
     places = places_from_one(model.rankings_)[items]
-    names = names_of(model.items_[items].tolist())
+    names = names_of(texts_of(model, items), LINES)
     ranges = [
         {"item": name, "best": int(row.min()), "worst": int(row.max())} for name, row in zip(names, places, strict=True)
     ]
@@ -60,4 +73,4 @@ def _panel(model: RankingModel, items: list[int], title: str, colour: str) -> An
         layers = [bars, dots.mark_point(color=colour), dots.mark_text(dy=-10, fontSize=10).encode(text="rankings:N")]
     else:
         layers = [bars, dots.mark_tick(color=colour, thickness=2, height=12)]
-    return alt.layer(*layers).properties(width=WIDTH, height=(ROW + 6) * len(items), title=heading(title))
+    return alt.layer(*layers).properties(width=WIDTH, height=row_height(names, 6) * len(items), title=heading(title))

@@ -12,19 +12,21 @@ from plurank.evaluation.contrast import disagreement, places_from_one
 from plurank.models.base import RankingModel
 from plurank.models.boards import check_ranking
 from plurank.models.standings import ScoredRankings
+from plurank.report.texts import texts_of
 from plurank.report.theme import (
     COLOURS,
     FAINT,
     GREY,
     INK,
+    LINES,
     QUIET,
-    ROW,
     SHAPES,
     WIDTH,
     by_name,
     data,
     finish,
     names_of,
+    row_height,
     whole_axis,
 )
 from plurank.report.wording import percent
@@ -47,7 +49,7 @@ def draw_rankings(model: RankingModel, top: int | None = None) -> Any:
     places = places_from_one(model.rankings_)
     dividing = _dividing(model)
     shown = _shown(model, dividing, top)
-    names = dict(zip(shown.tolist(), names_of(model.items_[shown].tolist()), strict=True))
+    names = dict(zip(shown.tolist(), names_of(texts_of(model, shown)), strict=True))
     marked = [names[i] for i in dividing.tolist() if i in names]
     rows = [
         {"item": name, "ranking": k + 1, "place": int(places[i, k]), "marked": name in marked}
@@ -184,14 +186,16 @@ def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
     check_ranking(ranking, n_rankings)
     n_shown = n_items if top is None else min(check_whole("top", top, 1), n_items)
     order = model.rankings_[ranking - 1][:n_shown]
-    names = names_of(model.items_[order].tolist())
+    names = names_of(texts_of(model, order), LINES)
     rows: list[dict[str, Any]] = [{"item": name, "place": place} for place, name in enumerate(names, start=1)]
     whose = f"Ranking {ranking}, followed at {percent(model.mean_weights_[ranking - 1])}" if n_rankings > 1 else (
         "The ranking of everybody"
     )  # fmt: skip
     of_all = "all items" if n_shown == n_items else f"the best {n_shown} of {count(n_items, 'item')}"
     if not isinstance(model, ScoredRankings):
-        chart = alt.layer(_points(rows, names, _place_axis(n_shown))).properties(width=WIDTH, height=ROW * n_shown)
+        chart = alt.layer(_points(rows, names, _place_axis(n_shown))).properties(
+            width=WIDTH, height=row_height(names) * n_shown
+        )
         return finish(chart, f"{whose}: {of_all}", "This kind of model gives no intervals of places.")
     board = model.leaderboard(ranking)
     for row, low, high in zip(rows, board["lower"].to_list(), board["upper"].to_list(), strict=False):
@@ -199,7 +203,7 @@ def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
     x = _place_axis(max(row["upper"] for row in rows))
     reach = alt.Chart(data(rows)).mark_rule(strokeWidth=4, opacity=0.45, strokeCap="round")
     reach = reach.encode(x=alt.X("lower:Q", title="place"), x2="upper:Q", y=by_name("item", names))
-    chart = alt.layer(reach, _points(rows, names, x)).properties(width=WIDTH, height=ROW * n_shown)
+    chart = alt.layer(reach, _points(rows, names, x)).properties(width=WIDTH, height=row_height(names) * n_shown)
     return finish(chart, f"{whose}: {of_all}", "The dot is the place; the bar holds it with 90% probability.")
 
 
