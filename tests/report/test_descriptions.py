@@ -19,7 +19,6 @@ def test_every_model_is_described(kind, models):
         assert entry["sentence"].endswith(".")
         assert set(entry["high"]).isdisjoint(entry["low"])
     assert descriptions.describe_mixing(model).endswith(".")
-    assert descriptions.describe_agreement(model)["sentence"].endswith(".")
 
 
 def test_a_ranking_is_told_by_what_it_puts_unusually_high_and_low():
@@ -68,14 +67,6 @@ def test_long_statements_stand_in_quotation_marks_and_no_stop_is_doubled():
         "and “x” first."
     )
     assert only["top"] == ["a", "b", "c"]
-
-
-def test_common_ground_and_disputes_are_told():
-    model = Told([[0, 1, 2, 3, 4, 5], [0, 4, 2, 3, 1, 5]], [0.5, 0.5])
-    told = descriptions.describe_agreement(model, 1)
-    assert (told["agreed_high"], told["agreed_low"], told["contested"]) == (["a"], ["f"], ["b"])
-    same = descriptions.describe_agreement(Told([[0, 1], [0, 1]], [0.5, 0.5]))
-    assert same["sentence"] == "All rankings are the same."
 
 
 @pytest.mark.parametrize(

@@ -64,17 +64,7 @@ def _follow(shown: str) -> str:
 def camps_of(model: RankingModel, *, with_people: bool = False) -> list[Camp]:
     """Return the camp of every ranking; small numbers of people are shown only ``with_people``."""
     fewest = 1 if with_people else FEWEST
-    main = model.user_weights_.argmax(axis=1)
-    rows = [
-        (
-            k + 1,
-            float(share),
-            int((main == k).sum()),
-            int((model.user_weights_[:, k] >= CLOSE).sum()),
-            None if model.user_votes_ is None else int(model.user_votes_[main == k].sum()),
-        )
-        for k, share in enumerate(model.mean_weights_)
-    ]
+    rows = model.camps().select("ranking", "share", "people", "people_80", "votes").rows()
     shown = show_parts([row[2] for row in rows], fewest)
     return [Camp(*row, text, show_count(row[3], fewest)) for row, text in zip(rows, shown, strict=True)]
 

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.components.ordered import places_of
 from plurank.data.checks import check_whole
-from plurank.evaluation.contrast import disagreement
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.standings import ScoredRankings
@@ -142,35 +140,3 @@ def _evidence(model: RankingModel) -> Floats:
     """How much is known of every user, (M,); the same of all where the model does not say."""
     found: Floats = getattr(model, "user_evidence_", np.zeros(len(model.users_)))
     return found
-
-
-def describe_agreement(model: RankingModel, n: int = N_NAMED) -> dict[str, Any]:
-    """Say what all rankings put high and low alike, and what they dispute: agreed_high, agreed_low, contested."""
-    places = places_of(model.rankings_) + 1.0
-    n_items = len(places)
-    worst, best = places.max(axis=1), places.min(axis=1)
-    contested = np.argsort(-disagreement(model.rankings_, model.mean_weights_), kind="stable")
-    third = max(1.0, n_items / 3)
-    found = {
-        "agreed_high": [i for i in np.argsort(worst, kind="stable") if worst[i] <= third][:n],
-        "agreed_low": [i for i in np.argsort(-best, kind="stable") if best[i] > n_items - third][:n],
-        "contested": [i for i in contested if worst[i] > best[i]][:n],
-    }
-    named: dict[str, Any] = {name: texts_of(model, items) for name, items in found.items()}
-    return {**named, "sentence": _agreement(named, len(places[0]))}
-
-
-def _agreement(named: dict[str, Any], n_rankings: int) -> str:
-    high, low, contested = named["agreed_high"], named["agreed_low"], named["contested"]
-    if n_rankings == 1:
-        return "With one ranking for everybody nothing is contested."
-    if not contested:
-        return "All rankings are the same."
-    parts = []
-    if high:
-        parts.append(f"Every ranking has {mention(high)} in its best third.")
-    if low:
-        parts.append(f"Every ranking has {mention(low)} in its last third.")
-    if not parts:
-        parts.append("No item is in the best third, or in the last, of every ranking.")
-    return " ".join([*parts, f"People differ most about {mention(contested)}."])

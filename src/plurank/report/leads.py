@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.components.ordered import places_of
+from plurank.inference.common_ground import WIDER
 from plurank.inference.intervals import LEVEL, SEED, place_bounds
-from plurank.models.base import RankingModel
 from plurank.models.standings import ScoredRankings
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ def sure_leads(model: ScoredRankings) -> tuple[list[Numbers], list[Numbers]]:
     rng = np.random.default_rng([SEED, 3])
     higher, lower = np.zeros(scores.shape), np.zeros(scores.shape)
     for _ in range(n_draws):
-        drawn = scores + model.score_errors_ * (rng.standard_normal(scores.shape) @ root.T)
+        drawn = scores + WIDER * model.score_errors_ * (rng.standard_normal(scores.shape) @ root.T)
         leads = mean_leads(places_of(np.argsort(-drawn, axis=0, kind="stable").T) + 1.0, shares)
         higher += leads >= LEAST_LEAD
         lower += leads <= -LEAST_LEAD
@@ -59,13 +59,8 @@ def sure_places(model: ScoredRankings, k: int, n: int) -> tuple[Numbers, Numbers
     The first m items come first where each is surely among the first m; the upper end of a 90% interval leaves 5%.
     """
     order = model.rankings_[k]
-    upper = place_bounds(model.scores_[:, k], model.score_errors_[:, k], LEVEL)[1]
+    upper = place_bounds(model.scores_[:, k], WIDER * model.score_errors_[:, k], LEVEL)[1]
     first = next((m for m in range(min(n, len(order)), 0, -1) if (upper[order[:m]] <= m).all()), 0)
     rest = order[first:]
     near = rest[upper[rest] <= max(1.0, len(order) / 3)]
     return order[:first], near[: n - first]
-
-
-def has_posterior(model: RankingModel) -> bool:
-    """Check whether a model says how sure its rankings are."""
-    return isinstance(model, ScoredRankings)

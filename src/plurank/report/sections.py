@@ -12,14 +12,14 @@ from plurank.models.standings import ScoredRankings
 from plurank.report import descriptions
 from plurank.report.blocks import Table, table
 from plurank.report.camps import Camp
-from plurank.report.figures.contested import sort_by_agreement
+from plurank.report.ground import Ground
 from plurank.report.privacy import FEWEST
 from plurank.report.story import describe_exclusions
 from plurank.report.texts import has_statements, text_of, texts_of
 from plurank.report.wording import label, listing, percent
 from plurank.wording import count, describe_spread
 
-N_SHOWN, N_CONTESTED = 10, 8
+N_SHOWN = 10
 
 
 def health(model: RankingModel, data: Summary | None) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def health(model: RankingModel, data: Summary | None) -> dict[str, Any]:
     return {"rows": rows, "problems": problems, "note": data["note"]}
 
 
-def rankings(model: RankingModel, camps: list[Camp]) -> list[dict[str, Any]]:
+def rankings(model: RankingModel, camps: list[Camp], ground: Ground | None) -> list[dict[str, Any]]:
     """Describe every ranking: its people, what sets it apart, and its best items with their places."""
     in_lists = has_statements(model)
     return [
@@ -56,7 +56,7 @@ def rankings(model: RankingModel, camps: list[Camp]) -> list[dict[str, Any]]:
             "caution": camp.caution,
             "sentence": "" if in_lists else found["sentence"],
             "lists": _lists(model, found) if in_lists else [],
-            "items": best_items(model, found["ranking"] - 1),
+            "items": best_items(model, found["ranking"] - 1, ground),
         }
         for found, camp in zip(descriptions.find_rankings(model), camps, strict=True)
     ]
@@ -69,28 +69,25 @@ def _lists(model: RankingModel, found: dict[str, Any]) -> list[tuple[str, list[s
     return [(name, texts_of(model, codes)) for name, codes in lists if len(codes)]
 
 
-def best_items(model: RankingModel, k: int) -> list[tuple[str, str]]:
-    """Return the best items of a ranking, each with how sure its place is, and how many votes stand behind it."""
-    codes = model.rankings_[k][:N_SHOWN].tolist()
-    remarks = [_interval(a, b, len(model.items_)) for a, b in _bounds(model, k)] or [""] * len(codes)
-    votes = (
-        [""] * len(codes) if model.item_votes_ is None else [count(int(model.item_votes_[i]), "vote") for i in codes]
-    )
-    return [
-        (text, " · ".join(part for part in parts if part))
-        for text, *parts in zip(texts_of(model, codes), remarks, votes, strict=False)
-    ]
-
-
-def _bounds(model: RankingModel, k: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = (
-        model.leaderboard(k + 1).select("lower", "upper").rows()[:N_SHOWN] if isinstance(model, ScoredRankings) else []
-    )
+def best_items(model: RankingModel, k: int, ground: Ground | None) -> list[tuple[int, str, str]]:
+    """Return the best items of a ranking that have enough votes: place, text, how sure the place is and the votes."""
+    order = model.rankings_[k]
+    places = np.arange(1, len(order) + 1)
+    if ground is not None:
+        kept = ground.enough[order]
+        order, places = order[kept], places[kept]
+    board = model.leaderboard(k + 1).select("lower", "upper").rows() if isinstance(model, ScoredRankings) else None
+    found = []
+    for code, place in zip(order[:N_SHOWN].tolist(), places[:N_SHOWN].tolist(), strict=True):
+        parts = [] if board is None else [_interval(board[place - 1], len(model.items_))]
+        parts += [] if model.item_votes_ is None else [count(int(model.item_votes_[code]), "vote")]
+        found.append((place, text_of(model, code), " · ".join(part for part in parts if part)))
     return found
 
 
-def _interval(lower: int, upper: int, n_items: int) -> str:
+def _interval(bounds: tuple[int, ...], n_items: int) -> str:
     """Say between which places an item is; a place that could be nearly any is said to be unknown."""
+    lower, upper = bounds
     if lower == upper:
         return ""
     if upper - lower + 1 > n_items / 2:
@@ -113,18 +110,6 @@ def places_table(model: RankingModel) -> Table:
         for i in order
     ]
     return table(head, rows)
-
-
-def agreement_table(model: RankingModel) -> Table:
-    """List what is common ground and what is contested."""
-    agreed, contested = sort_by_agreement(model, N_CONTESTED)
-    places = places_from_one(model.rankings_)
-    rows = [
-        (text_of(model, i), kind, ", ".join(f"{place:,}" for place in places[i]))
-        for kind, items in (("agreed on", agreed), ("contested", contested))
-        for i in items
-    ]
-    return table(("item", "what", "places in rankings 1, 2, ..."), rows)
 
 
 def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What somebody in a hurry reads: one paragraph, and the numbers at the head of the page."""
+"""What somebody in a hurry reads: two paragraphs, and the numbers at the head of the page."""
 
 from typing import Any
 
@@ -13,21 +13,22 @@ from plurank.wording import count
 
 def tell_story(
     model: RankingModel, data: Summary | None, quality: Quality | None, camps: list[Camp], ground: str, *, fewest: int
-) -> list[str]:
-    """Say in one paragraph what was found; ``ground`` is a sentence about common ground, or empty."""
+) -> list[list[str]]:
+    """Say what was found, in two paragraphs: who ranks how, and what they share. ``ground`` is about common ground."""
     n_rankings = len(model.rankings_)
     found = "one ranking for everybody" if n_rankings == 1 else f"{n_rankings} rankings that people share"
     items = count(len(model.items_), "item")
     told = [f"From {_votes(model, data)} {items} by {_people(model, data)}, plurank found {found}."]
     if n_rankings > 1:
         told += [describe_camps(camps), describe_mixing(model, fewest)]
-        told += [text for text in (_handfuls(camps), influence_of(model), ground) if text]
+        told += [text for text in (_handfuls(camps), influence_of(model)) if text]
+    shared = [ground] if ground else []
     if quality is not None and n_rankings > 1:
-        told.append(
-            f"Asked about choices it had not seen, it is right {percent(quality.accuracy)} of the time; one ranking "
-            f"for everybody is right {percent(quality.single_accuracy)} of the time."
+        shared.append(
+            f"Asked about choices it had not seen, the model is right {percent(quality.accuracy)} of the time; one "
+            f"ranking for everybody is right {percent(quality.single_accuracy)} of the time."
         )
-    return told
+    return [paragraph for paragraph in (told, shared) if paragraph]
 
 
 def _votes(model: RankingModel, data: Summary | None) -> str:
