@@ -148,6 +148,6 @@ def slopes(scores: Floats, wins: Floats) -> Floats:
     found = np.empty_like(scores)
     for k in range(scores.shape[1]):
         grid, first = np.unique(scores[:, k], return_index=True)
-        slope = np.gradient(wins[first, k], grid) if len(grid) > 1 else np.zeros(1)
+        slope = np.gradient(wins[first, k], grid) if len(grid) > 1 else np.full(1, 0.25)  # that of the logistic at 0
         found[:, k] = slope[np.searchsorted(grid, scores[:, k])]
     return found

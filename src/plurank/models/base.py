@@ -31,6 +31,7 @@ from plurank.inference.intervals import LEVEL, user_place_bounds
 from plurank.inference.laws import Law, Tokens
 from plurank.inference.priors import count_weights
 from plurank.models.boards import board
+from plurank.models.consensus import agreement, camps
 from plurank.models.fields import COMMON, Fields
 from plurank.models.followers import Followers, last_if_unknown, rows_among
 from plurank.models.unknown import refuse_unknown, skip_unknown
@@ -74,6 +75,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
     user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
     item_votes_: NDArray[np.int64] | None = None  # how many votes were cast on every item, (Q,)
     camp_votes_: NDArray[np.int64] | None = None  # agree, pass, disagree by item and by main ranking, (Q, K, 3)
+    dissenter_votes_: NDArray[np.int64] | None = None  # agree, disagree by item, of those who dissent most, (Q, 2)
     feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
 
     def _prior(self) -> Floats:
@@ -263,6 +265,34 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         assert own is None, "a model that learns deviations says how they change an order"
         return self._with_places(self._board(weights), weights, followed)
 
+    def common_ground(self, level: float = LEVEL) -> pl.DataFrame:  # noqa: ARG002
+        """Say which items all camps like, dislike and dispute, with uncertainty; see ``MixedRanking``."""
+        check_is_fitted(self, "rankings_")
+        raise ParameterError(
+            f"{type(self).__name__} says nothing of how certain its rankings are, so nothing can be called common "
+            "ground. Fit a MixedRanking."
+        )
+
+    def agreement(self, level: float = LEVEL) -> pl.DataFrame:
+        """Return how many people of every camp agree with every item, where the data are agree/disagree votes.
+
+        A row for every item and camp, the people who follow the same ranking most: columns item, text, ranking (from
+        1), agree, passed, disagree (counts), and share, lower, upper: the share that agrees among those who agree or
+        disagree, with bounds that hold with probability ``level``. There are no rows where the model was not fitted to
+        agree/disagree votes.
+        """
+        check_is_fitted(self, "rankings_")
+        return agreement(self, level)
+
+    def camps(self) -> pl.DataFrame:
+        """Return how many people stand behind every ranking.
+
+        Columns ranking (from 1), share (its mean weight), people (who follow it most), people_80 (whose weight on it is
+        0.8 or more), votes (cast by those who follow it most; null where an older file does not say).
+        """
+        check_is_fitted(self, "rankings_")
+        return camps(self)
+
     def fold_in(self, answers: Any = None) -> "Person":
         """Get to know one new person; nothing is fitted again.
 
@@ -312,7 +342,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
 
     def _keep_votes(self, source: Comparisons | Store, engine: Engine) -> None:
         """Keep what stands behind users and items: how many votes, and the texts of the items."""
-        self.user_votes_, self.item_votes_, self.camp_votes_ = count_votes(self, source, engine)
+        votes = count_votes(self, source, engine)
+        self.user_votes_, self.item_votes_, self.camp_votes_, self.dissenter_votes_ = votes
         texts = None if isinstance(source, Store) else source.texts
         self.item_texts_ = None if texts is None else list(texts)
 

@@ -103,4 +103,5 @@ COMMON: Fields = {
     "user_votes_": Field("i", ("M",), "not negative", optional=True),
     "item_votes_": Field("i", ("Q",), "not negative", optional=True),
     "camp_votes_": Field("i", ("Q", "K", 3), "not negative", optional=True),
+    "dissenter_votes_": Field("i", ("Q", 2), "not negative", optional=True),
 }

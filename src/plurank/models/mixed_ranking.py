@@ -229,8 +229,9 @@ class MixedRanking(ScoredRankings):
         new = count_votes(self, more, LocalEngine())
         self.user_votes_ = add_votes(self.user_votes_, new.users, users, len(self.users_))
         self.item_votes_ = add_votes(self.item_votes_, new.items, items, len(self.items_))
-        # already numbered as in the model
-        self.camp_votes_ = add_votes(self.camp_votes_, new.camps, np.arange(len(self.items_)), len(self.items_))
+        every = np.arange(len(self.items_))  # these are numbered as in the model already
+        self.camp_votes_ = add_votes(self.camp_votes_, new.camps, every, len(every))
+        self.dissenter_votes_ = add_votes(self.dissenter_votes_, new.dissenters, every, len(every))
         if self.item_texts_ is not None:
             fresh = {} if more.texts is None else dict(zip(items.tolist(), more.texts, strict=True))
             known = len(self.item_texts_)

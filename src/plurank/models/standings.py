@@ -18,6 +18,7 @@ from plurank.inference.deviations import Deviations, log_odds
 from plurank.inference.intervals import LEVEL, draw_user, place_bounds, weight_bounds
 from plurank.models.base import Floats, RankingModel
 from plurank.models.boards import board, check_ranking, weight_table
+from plurank.models.consensus import common_ground
 
 
 class ScoredRankings(RankingModel):
@@ -92,6 +93,47 @@ class ScoredRankings(RankingModel):
         lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)
         frame = board(self.items_, order, self._wins_by_ranking()[:, k])
         return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def common_ground(self, level: float = LEVEL) -> pl.DataFrame:
+        """Say which items all camps like, dislike and dispute, with uncertainty and sample sizes.
+
+        Nothing is said from point ranks: probabilities are of the posterior of the scores, or of the shares of
+        agree/disagree votes where the data are such votes. A camp is the people who follow the same ranking most; its
+        order is that ranking or, with ``mixing="utility"``, the average blend of its people.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row an item, ordered by ``bridging``: item, text, votes, enough_votes (at least 10); label, one of "liked
+            by all camps", "disliked by all camps", "contested", "same position in all rankings", "undecided" and "not
+            enough votes"; the probabilities liked_by_all (for votes: at least 60% agree in every camp, and most of
+            those who dissent most often; otherwise: in the top third for every camp), disliked_by_all, contested (by
+            one camp and against another), same_place (within a fifth of all ranks), top_third_of_all and
+            bottom_third_of_all; worst_ranking, the camp that ranks the item lowest (from 1), worst_rank with
+            worst_rank_lower and worst_rank_upper; bridging, that rank between 0 (last) and 1 (first), with
+            bridging_lower and bridging_upper; for votes also least_agreeing, the camp that agrees least, and
+            least_agreement, least_agreement_lower and least_agreement_upper, its share.
+
+        Notes
+        -----
+        Each list of labels is the largest one whose expected share of false entries is at most 5% (a Bayesian false
+        discovery rate), of items whose own probability is at least 0.9.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 12, 2, comparisons_per_user=30, random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> model.common_ground().select("item", "votes", "label").height
+        12
+        """
+        check_is_fitted(self, "rankings_")
+        return common_ground(self, level)
 
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
         """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""

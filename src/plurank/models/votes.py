@@ -15,6 +15,7 @@ from plurank.data.encoding import look_up
 from plurank.data.ratings import Rated
 from plurank.data.store import Store
 from plurank.engine.local import Engine
+from plurank.inference.agreement import count_dissenters
 from plurank.models.crowds import map_users
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ AGREE, PASS, DISAGREE = 0, 1, 2  # along the last axis of votes by camp
 
 
 class VoteCounts(NamedTuple):
-    """Votes of every user (M,), on every item (Q,), and, for agree/disagree votes, by item and camp (Q, K, 3)."""
+    """Votes of every user (M,), on every item (Q,), and, for agree/disagree votes, by item and camp (Q, K, 3), and of
+    dissenters who agree and disagree (Q, 2)."""
 
     users: Counts
     items: Counts
-    camps: Counts | None
+    camps: Counts | None = None
+    dissenters: Counts | None = None
 
 
 def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engine) -> VoteCounts:
@@ -39,11 +42,11 @@ def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engi
         rated_items = look_up(ratings.item_labels, source.items, "item")
         users = np.diff(ratings.offsets)[look_up(source.users, ratings.user_labels, "user")]
         items = np.bincount(rated_items[ratings.items], minlength=source.n_items)
-        return VoteCounts(users.astype(np.int64), items, _count_by_camp(model, ratings))
+        return VoteCounts(users.astype(np.int64), items, *_count_by_camp(model, ratings))
     rated = bool(getattr(model, "rated_", source.rated))
     parts = list(map_users(source, _count_block, rated, engine))
     items = np.rint(np.sum([on_items for _, on_items in parts], axis=0)).astype(np.int64)
-    return VoteCounts(np.concatenate([by_users for by_users, _ in parts]), items, None)
+    return VoteCounts(np.concatenate([by_users for by_users, _ in parts]), items)
 
 
 def _count_block(rated: bool, _: int, users: Comparisons) -> tuple[Counts, NDArray[np.float64]]:
@@ -62,18 +65,21 @@ def is_agreement(values: NDArray[np.float64]) -> bool:
     return {-1.0, 1.0} <= found <= {-1.0, 0.0, 1.0}
 
 
-def _count_by_camp(model: "RankingModel", ratings: Rated) -> Counts | None:
-    """Count who agrees, passes and disagrees, by item and by the ranking that people follow most, (Q, K, 3)."""
+def _count_by_camp(model: "RankingModel", ratings: Rated) -> tuple[Counts, Counts] | tuple[None, None]:
+    """Count who agrees, passes and disagrees, by item and by the ranking that people follow most, (Q, K, 3), and the
+    dissenters who agree and disagree, (Q, 2)."""
     if not is_agreement(ratings.values):
-        return None
-    rated_items = look_up(ratings.item_labels, model.items_, "item")
+        return None, None
     shape = (len(model.items_), len(model.mean_weights_), 3)
-    codes = look_up(ratings.user_labels, model.users_, "user")[ratings.user_of_each()]
-    known = codes >= 0  # people whose answers are all alike have no camp
-    camps = model.user_weights_.argmax(axis=1)[codes[known]]
-    kinds = (1 - ratings.values[known]).astype(np.int64)
-    cells = np.ravel_multi_index((rated_items[ratings.items[known]], camps, kinds), shape)
-    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+    users = look_up(ratings.user_labels, model.users_, "user")[ratings.user_of_each()].astype(np.int64)
+    items = look_up(ratings.item_labels, model.items_, "item")[ratings.items].astype(np.int64)
+    known = (users >= 0) & (items >= 0)  # people whose answers are all alike have no camp
+    users, items, votes = users[known], items[known], ratings.values[known]
+    camps = model.user_weights_.argmax(axis=1)[users]
+    cells = np.ravel_multi_index((items, camps, (1 - votes).astype(np.int64)), shape)
+    clear = votes != 0
+    dissenters = count_dissenters(users[clear], items[clear], votes[clear], len(model.users_), len(model.items_))
+    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape), dissenters
 
 
 def add_votes(known: Counts | None, more: Counts | None, codes: Any, size: int) -> Counts | None:
