@@ -64,9 +64,12 @@ def _follow(shown: str) -> str:
 def camps_of(model: RankingModel, *, with_people: bool = False) -> list[Camp]:
     """Return the camp of every ranking; small numbers of people are shown only ``with_people``."""
     fewest = 1 if with_people else FEWEST
-    rows = model.camps().select("ranking", "share", "people", "people_80", "votes").rows()
-    shown = show_parts([row[2] for row in rows], fewest)
-    return [Camp(*row, text, show_count(row[3], fewest)) for row, text in zip(rows, shown, strict=True)]
+    rows = model.camps().to_dicts()
+    shown = show_parts([row["people"] for row in rows], fewest)
+    return [
+        Camp(**row, shown=text, shown_80=show_count(row["people_80"], fewest))
+        for row, text in zip(rows, shown, strict=True)
+    ]
 
 
 def describe_camps(camps: Sequence[Camp]) -> str:
