@@ -173,7 +173,8 @@ def _remark(ground: Ground, label: str, code: int, fewest: int) -> str:
         cells = [cell for cell in agreement_cells(ground, fewest, code) if not cell["hidden"]]
         cells.sort(key=lambda cell: cell["share"])
         kept = {LIKED: cells[:1], DISLIKED: cells[-1:], CONTESTED: cells[-1:] + cells[:-1][:1]}[label]
-        parts += [f"camp {cell['ranking']}: {_share(cell)} agree" for cell in kept]
+        which = {LIKED: "least in ", DISLIKED: "most in "}.get(label, "")
+        parts += [f"{which}camp {cell['ranking']}: {_share(cell)} agree" for cell in kept]
     return " · ".join(parts)
 
 

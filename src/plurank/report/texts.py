@@ -8,6 +8,7 @@ from plurank.report.wording import label, listing
 from plurank.wording import quote
 
 LONGEST_NAME = 32  # characters; a longer text is a statement
+STATEMENTS = 0.25  # of all items, from which on they are a poll of statements
 LONGEST_QUOTE = 80
 AMBIGUOUS = re.compile(r"[,;.!?]| and ")  # what would run together with the sentence around it
 
@@ -25,7 +26,8 @@ def texts_of(model: RankingModel, codes: Iterable[int]) -> list[str]:
 
 def has_statements(model: RankingModel) -> bool:
     """Check whether items are statements rather than names, and so belong in lists rather than in sentences."""
-    return any(is_statement(text_of(model, code)) for code in range(len(model.items_)))
+    n_items = len(model.items_)
+    return sum(is_statement(text_of(model, code)) for code in range(n_items)) > STATEMENTS * n_items
 
 
 def is_statement(text: str) -> bool:

@@ -44,7 +44,13 @@ def data(rows: Sequence[Row]) -> alt.InlineData:
 
 def by_name(field: str, names: Sequence[str], **axis: Any) -> alt.Y:
     """Return a vertical axis with a row for each name, in the order given; names may have several lines."""
-    looks = alt.Axis(labelLimit=300, ticks=False, labelExpr=r"split(datum.value, '\n')", **axis)
+    lines = r"split(datum.value, '\n')"
+    # the first line stands in the middle of its row, so that others would hang below it
+    rise: dict[str, Any] = {
+        "condition": [{"test": f"length({lines}) == {n}", "value": -7 * (n - 1)} for n in range(2, LINES + 1)],
+        "value": 0,
+    }
+    looks = alt.Axis(labelLimit=300, ticks=False, labelExpr=lines, labelOffset=rise, **axis)
     return alt.Y(f"{field}:N", sort=list(names), title=None, axis=looks)
 
 

@@ -28,7 +28,9 @@ def draw_contested(model: RankingModel, top: int, ground: Ground | None = None) 
     found = ground or find_ground(model)
     assert isinstance(model, ScoredRankings)  # or there would be no common ground to find
     panels = [
-        _panel(found.lists[label][:top], title, model, _places(model, found.lists[label][:top]), _place_x(model))
+        _panel(
+            found.lists[label][:top], title, model, _places(model, found.lists[label][:top]), _place_x(model), "ranking"
+        )
         for label, (title, _) in found.words.items()
         if found.lists[label]
     ]
@@ -59,7 +61,7 @@ def draw_agreement(model: RankingModel, top: int, ground: Ground | None = None, 
             for c in cells
             if c["code"] in codes
         ]
-        panels += [_panel(codes, title, model, rows, x)] if rows else []
+        panels += [_panel(codes, title, model, rows, x, "camp")] if rows else []
     if not panels:
         raise ParameterError("the votes do not say what camps agree on, so there is nothing to draw.")
     about = "The share of each camp that agrees; a line holds it with 90% probability."
@@ -94,15 +96,17 @@ def _places(model: ScoredRankings, codes: Sequence[int]) -> list[dict[str, Any]]
     return rows
 
 
-def _panel(codes: Sequence[int], title: str, model: RankingModel, rows: list[dict[str, Any]], x: alt.X) -> Any:
-    """Draw a row an item, and in it a mark and an interval a ranking."""
+def _panel(
+    codes: Sequence[int], title: str, model: RankingModel, rows: list[dict[str, Any]], x: alt.X, who: str
+) -> Any:
+    """Draw a row an item, and in it a mark and an interval for everybody ``who`` has a number."""
     n_rankings = len(model.rankings_)
     names = names_of(texts_of(model, codes), LINES)
     named = dict(zip(codes, names, strict=True))
     numbers = [str(k + 1) for k in range(n_rankings)]
     shown = [{**row, "item": named[row["code"]], "ranking": str(row["ranking"])} for row in rows]
     few = n_rankings <= FEW_RANKINGS
-    colour = alt.Color("ranking:N", scale=alt.Scale(domain=numbers, range=_cycle(COLOURS, n_rankings)), title="ranking")
+    colour = alt.Color("ranking:N", scale=alt.Scale(domain=numbers, range=_cycle(COLOURS, n_rankings)), title=who)
     where: dict[str, Any] = {
         "y": by_name("item", names),
         "yOffset": alt.YOffset("ranking:N", sort=numbers),
@@ -114,7 +118,7 @@ def _panel(codes: Sequence[int], title: str, model: RankingModel, rows: list[dic
     points = base.mark_point(size=45).encode(x=x, tooltip=["item:N", "ranking:N", "at:Q", "lower:Q", "upper:Q"])
     if few:
         shapes = alt.Scale(domain=numbers, range=_cycle(SHAPES, n_rankings))
-        points = points.encode(shape=alt.Shape("ranking:N", scale=shapes, title="ranking"))
+        points = points.encode(shape=alt.Shape("ranking:N", scale=shapes, title=who))
     height = max(height_of(names, 6), LINE * n_rankings + 8) * len(codes)
     return alt.layer(lines, points).properties(width=WIDTH, height=height, title=heading(title))
 
