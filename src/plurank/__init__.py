@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PlurankError,
         SkippedWarning,
     )
+    from plurank.models.committee import Committee
     from plurank.models.files import load
     from plurank.models.mixed_ranking import MixedRanking
     from plurank.models.person import Person
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 # imported on first use, so that `import plurank` is quick
 _HOMES = {
     "ClusteredRanking": "baselines.clustered_ranking",
+    "Committee": "models.committee",
     "Comparisons": "data.comparisons",
     "ConvergenceWarning": "exceptions",
     "DataError": "exceptions",
@@ -94,6 +96,7 @@ __version__ = version("plurank")
 __all__ = [
     "FJS",
     "ClusteredRanking",
+    "Committee",
     "Comparisons",
     "ConvergenceWarning",
     "DataError",

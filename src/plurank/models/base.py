@@ -39,6 +39,7 @@ from plurank.models.votes import count_votes
 from plurank.rng import RandomState, as_generator
 
 if TYPE_CHECKING:
+    from plurank.models.committee import Committee
     from plurank.models.person import Person
     from plurank.report.plots import Plots
 
@@ -271,6 +272,14 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         raise ParameterError(
             f"{type(self).__name__} says nothing of how certain its rankings are, so nothing can be called common "
             "ground. Fit a MixedRanking."
+        )
+
+    def committee(self, size: int | None = None, cost: Any = None, budget: float | None = None) -> "Committee":  # noqa: ARG002
+        """Choose items so that as many people as possible find one that they rank highly; see ``MixedRanking``."""
+        check_is_fitted(self, "rankings_")
+        raise ParameterError(
+            f"{type(self).__name__} says nothing of how certain its rankings are, so nobody knows how many a committee "
+            "serves. Fit a MixedRanking."
         )
 
     def agreement(self, level: float = LEVEL) -> pl.DataFrame:

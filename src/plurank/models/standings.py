@@ -18,6 +18,7 @@ from plurank.inference.deviations import Deviations, log_odds
 from plurank.inference.intervals import LEVEL, draw_user, place_bounds, weight_bounds
 from plurank.models.base import Floats, RankingModel
 from plurank.models.boards import board, check_ranking, weight_table
+from plurank.models.committee import Committee, choose
 from plurank.models.consensus import common_ground
 
 
@@ -134,6 +135,47 @@ class ScoredRankings(RankingModel):
         """
         check_is_fitted(self, "rankings_")
         return common_ground(self, level)
+
+    def committee(
+        self,
+        size: int | None = None,
+        cost: Any = None,
+        budget: float | None = None,
+        *,
+        top: int | None = None,
+        level: float = LEVEL,
+    ) -> Committee:
+        """Choose a few items so that as many people as possible find one that they rank highly.
+
+        Parameters
+        ----------
+        size : int, optional
+            The most items to choose; may be left out where there is a budget.
+        cost, budget : mapping or array, and float, optional
+            What every item costs, by id or in the order of ``items_``, and what all together may cost.
+        top : int, optional
+            How many of a person's items count as ranked highly; by default the first tenth, rounded up.
+        level : float, default 0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Committee
+            ``items``, ``texts``, ``share_served`` with ``lower`` and ``upper``, and ``left_out``, by camp. The best
+            committee where all can be tried, otherwise a greedy one, improved by exchanges: ``guarantee`` says how much
+            of the best possible coverage it has at least.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 12, 2, comparisons_per_user=30, random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> chosen = model.committee(2)
+        >>> len(chosen.items), chosen.guarantee
+        (2, 1.0)
+        """
+        check_is_fitted(self, "rankings_")
+        return choose(self, size, cost, budget, top, level)
 
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
         """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""

@@ -1,0 +1,124 @@
+"""Choose a few items so that as many people as possible find one that they rank highly.
+
+Ours. This is maximum coverage: an item serves the people who have it among their favourites, and a committee serves
+whoever is served by one of its items. Small cases are solved exactly by trying all committees. Otherwise items are
+taken greedily, the one that serves most further people (for its cost) first, then exchanged while that serves more; the
+greedy committee serves at least 1 - 1/e of what the best one serves, (1 - 1/e) / 2 of it where items have costs
+(Khuller, Moss and Naor 1999, Information Processing Letters 70:39). Of items that serve equally many further people,
+the one that most people have among their favourites is taken.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations, islice
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.uint64]
+MOST_WORK = 5 * 10**8  # words of bits to look at when all committees are tried
+CHUNK = 4096  # committees at a time
+GREEDY, GREEDY_WITH_COSTS = 1.0 - 1.0 / np.e, (1.0 - 1.0 / np.e) / 2.0
+
+
+class Choice(NamedTuple):
+    """The items chosen, in the order in which they help, and the least share of the best possible coverage that they
+    are sure to have: 1 where all committees were tried."""
+
+    items: list[int]
+    guarantee: float
+
+
+def pack_rows(marks: NDArray[np.bool_]) -> Bits:
+    """Pack marks (n_rows, Q) into bits, (Q, n_words)."""
+    packed = np.packbits(marks.T, axis=1)
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint64)
+
+
+def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float | None) -> Choice:
+    """Choose at most ``size`` items, (Q, n_words) bits each, whose costs (Q,) stay within a budget."""
+    affordable = np.argsort(-_covered(bits), kind="stable")
+    if costs is not None and budget is not None:
+        affordable = affordable[costs[affordable] <= budget]
+    size = min(size, len(affordable))
+    least = size if costs is None else 1  # without costs more items never serve fewer
+    if sum(comb(len(affordable), n) for n in range(least, size + 1)) * bits.shape[1] * size <= MOST_WORK:
+        found = _try_all(bits, affordable, range(least, size + 1), costs, budget)
+        return Choice(_by_gain(bits, found), 1.0)
+    chosen = _exchange(bits, _take_greedily(bits, affordable, size, costs, budget), affordable, costs, budget)
+    is_best = _covered(np.bitwise_or.reduce(bits[chosen])) == _covered(np.bitwise_or.reduce(bits[affordable]))
+    return Choice(_by_gain(bits, chosen), 1.0 if is_best else GREEDY if costs is None else GREEDY_WITH_COSTS)
+
+
+def _covered(bits: Bits) -> NDArray[np.int64]:
+    """Count the rows that bits (..., n_words) mark."""
+    return np.bitwise_count(bits).sum(axis=-1, dtype=np.int64)
+
+
+def _try_all(
+    bits: Bits, items: NDArray[np.int64], sizes: range, costs: Floats | None, budget: float | None
+) -> list[int]:
+    best, most = [], -1
+    for size in sizes:
+        for tried in _chunks(items.tolist(), size):
+            allowed = tried if costs is None else tried[costs[tried].sum(axis=1) <= budget]
+            if not len(allowed):
+                continue
+            counts = _covered(np.bitwise_or.reduce(bits[allowed], axis=1))
+            at = int(counts.argmax())
+            if counts[at] > most:
+                best, most = allowed[at].tolist(), int(counts[at])
+    return best
+
+
+def _chunks(items: list[int], size: int) -> Iterator[NDArray[np.int64]]:
+    every = combinations(items, size)
+    while part := list(islice(every, CHUNK)):
+        yield np.array(part, np.int64)
+
+
+def _take_greedily(
+    bits: Bits, items: NDArray[np.int64], size: int, costs: Floats | None, budget: float | None
+) -> list[int]:
+    """Take the item that serves most further people, for its cost; or the best single one, where that serves more."""
+    chosen: list[int] = []
+    covered, left = np.zeros(bits.shape[1], np.uint64), np.inf if budget is None else budget
+    while len(chosen) < size:
+        free = [i for i in items.tolist() if i not in chosen and (costs is None or costs[i] <= left)]
+        if not free:
+            break
+        gains = _covered(bits[free] & ~covered).astype(np.float64)
+        at = free[int((gains if costs is None else gains / np.maximum(costs[free], 1e-300)).argmax())]
+        chosen.append(at)
+        covered |= bits[at]
+        left -= 0.0 if costs is None else costs[at]
+    single = int(items[_covered(bits[items]).argmax()])
+    return [single] if _covered(bits[single]) > _covered(covered) else chosen
+
+
+def _exchange(
+    bits: Bits, chosen: list[int], items: NDArray[np.int64], costs: Floats | None, budget: float | None
+) -> list[int]:
+    """Exchange single items while that serves more people."""
+    improved = True
+    while improved:
+        improved = False
+        for n in range(len(chosen)):
+            rest = chosen[:n] + chosen[n + 1 :]
+            others = np.bitwise_or.reduce(bits[rest], axis=0) if rest else np.zeros(bits.shape[1], np.uint64)
+            left = np.inf if costs is None or budget is None else budget - costs[rest].sum()
+            free = np.array([i for i in items.tolist() if i not in rest and (costs is None or costs[i] <= left)])
+            counts = _covered(bits[free] | others)
+            if counts.max() > _covered(others | bits[chosen[n]]):
+                chosen[n], improved = int(free[counts.argmax()]), True
+    return chosen
+
+
+def _by_gain(bits: Bits, chosen: list[int]) -> list[int]:
+    """Put the item first that serves most, then the one that serves most of the others, and so on."""
+    items = np.array(chosen, np.int64)
+    order = np.argsort(-_covered(bits[items]), kind="stable")
+    return _take_greedily(bits, items[order], len(chosen), None, None) if chosen else chosen

@@ -1,0 +1,166 @@
+"""A committee of items for the population that a model was fitted to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plurank.components.bradley_terry import BradleyTerry, mean_wins
+from plurank.data.checks import check_numbers, check_positive, check_share, check_whole
+from plurank.data.encoding import look_up
+from plurank.exceptions import DataError, ParameterError
+from plurank.inference.committee import choose_committee, pack_rows
+from plurank.inference.common_ground import LEAST_SHAPE, WIDER
+from plurank.inference.deviations import log_odds
+from plurank.inference.intervals import SEED
+
+if TYPE_CHECKING:
+    from plurank.models.standings import ScoredRankings
+
+Floats = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+MOST_ROWS = 40_000  # people times draws
+MOST_PEOPLE = 2_000
+N_DRAWS = 40
+HIGHLY = 10  # an item is ranked highly within the first tenth of all
+
+
+@dataclass(frozen=True)
+class Committee:
+    """Items chosen so that as many people as possible find one that they rank highly.
+
+    Attributes
+    ----------
+    items : list
+        Ids of the items, the one that serves most people first.
+    texts : list of str
+        What to show for them.
+    share_served, lower, upper : float
+        The share of people who have one of the items among their first ``top``, with the bounds of its interval.
+    top : int
+        How many of a person's items count as ranked highly.
+    guarantee : float
+        The least share of the best possible coverage; 1.0 where all committees were tried.
+    cost : float or None
+        What the items cost together.
+    left_out : polars.DataFrame
+        A row a camp: ranking, people (who follow it most), served, lower, upper (shares), left_out (people expected to
+        find none).
+    """
+
+    items: list[Any]
+    texts: list[str]
+    share_served: float
+    lower: float
+    upper: float
+    top: int
+    guarantee: float
+    cost: float | None
+    left_out: pl.DataFrame
+
+    def __str__(self) -> str:
+        served = f"{self.share_served:.0%} of people ({self.lower:.0%} to {self.upper:.0%})"
+        return f"{', '.join(self.texts)}: {served} find one among their first {self.top}."
+
+
+def choose(
+    model: "ScoredRankings", size: int | None, cost: Any, budget: float | None, top: int | None, level: float
+) -> Committee:
+    """Choose a committee; see :meth:`MixedRanking.committee`."""
+    check_share("level", level)
+    n_items = len(model.items_)
+    first = max(1, -(-n_items // HIGHLY)) if top is None else check_whole("top", top, 1)
+    if first >= n_items:
+        raise ParameterError(f"top must be less than {n_items}, the number of items; got {first}.")
+    costs = _read_costs(model, cost, budget)
+    if size is None and budget is None:
+        raise ParameterError("expected size=, how many items to choose, or cost= and budget=; got neither.")
+    most = n_items if size is None else min(check_whole("size", size, 1), n_items)
+    if costs is not None and costs.min() > float(budget or 0.0):
+        raise ParameterError(f"no item can be had for budget={budget!r}; the cheapest costs {costs.min():g}.")
+    people, marks = _draw_favourites(model, first)
+    choice = choose_committee(pack_rows(marks.reshape(-1, n_items)), most, costs, budget)
+    served: Marks = np.any(marks[:, :, choice.items], axis=2)  # (draws, people)
+    return Committee(
+        model.items_[choice.items].tolist(),
+        [model.item_text(item) for item in choice.items],
+        *_interval(served.mean(axis=1), level),
+        first,
+        choice.guarantee,
+        None if costs is None else float(costs[choice.items].sum()),
+        _by_camp(model, people, served, level),
+    )
+
+
+def _read_costs(model: "ScoredRankings", cost: Any, budget: float | None) -> Floats | None:
+    if (cost is None) != (budget is None):
+        raise ParameterError("cost= and budget= belong together; got one of them.")
+    if cost is None:
+        return None
+    check_positive("budget", budget)
+    if isinstance(cost, Mapping):
+        codes = look_up(list(cost), model.items_, "item")
+        costs = np.full(len(model.items_), np.nan)
+        costs[codes[codes >= 0]] = check_numbers("cost", list(cost.values()))[codes >= 0]
+        if np.isnan(costs).any():
+            missing = model.items_[np.isnan(costs)].tolist()
+            raise DataError(f"cost= has no entry for {len(missing):,} items, such as {missing[0]!r:.60}. Add them.")
+    else:
+        costs = check_numbers("cost", cost)
+        if costs.shape != model.items_.shape:
+            raise DataError(f"cost= must have one number for each of the {len(model.items_):,} items of items_.")
+    if not (costs > 0).all():
+        raise ParameterError("cost= must be positive numbers.")
+    return costs
+
+
+def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int64], Marks]:
+    """Draw what people have among their first items: people's numbers, and marks (draws, people, Q).
+
+    Drawn are scores, weights, and how far people's own tastes are from the rankings they follow.
+    """
+    n_users, n_items = model.user_weights_.shape[0], len(model.items_)
+    people = np.arange(0, n_users, 1 + n_users // MOST_PEOPLE)
+    n_draws = int(np.clip(MOST_ROWS // len(people), 10, N_DRAWS))
+    values, vectors = np.linalg.eigh(model.score_correlations_)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    rng = np.random.default_rng([SEED, 4])
+    shapes = np.maximum(model.user_evidence_[people, None] * model.user_weights_[people], LEAST_SHAPE)
+    is_order = not isinstance(model._component(), BradleyTerry)
+    marks = np.zeros((n_draws, len(people), n_items), dtype=bool)
+    for draw in range(n_draws):
+        noise = rng.standard_normal(model.scores_.shape) @ root.T
+        scores = model.scores_ + WIDER * model.score_errors_ * noise
+        weights = rng.standard_gamma(shapes)
+        weights /= weights.sum(axis=1, keepdims=True)
+        liking = weights @ scores.T
+        if model.mixing != "utility" and not is_order:
+            liking = log_odds(weights @ mean_wins(scores).T)
+        liking += (model.deviation_ or 0.0) * rng.standard_normal(liking.shape)
+        first = np.argpartition(-liking, top - 1, axis=1)[:, :top]
+        np.put_along_axis(marks[draw], first, True, axis=1)
+    return people, marks
+
+
+def _interval(shares: Floats, level: float) -> tuple[float, float, float]:
+    tail = (1.0 - level) / 2.0
+    lower, upper = np.quantile(shares, (tail, 1.0 - tail))
+    return float(shares.mean()), float(lower), float(upper)
+
+
+def _by_camp(model: "ScoredRankings", people: NDArray[np.int64], served: Marks, level: float) -> pl.DataFrame:
+    main = model.user_weights_.argmax(axis=1)
+    rows: list[tuple[float | None, ...]] = []
+    for k in range(len(model.mean_weights_)):
+        own, n_people = main[people] == k, int((main == k).sum())
+        if not own.any():
+            rows.append((k + 1, n_people, None, None, None, None))
+            continue
+        share, lower, upper = _interval(served[:, own].mean(axis=1), level)
+        rows.append((k + 1, n_people, share, lower, upper, n_people * (1.0 - share)))
+    schema = {"ranking": pl.Int64, "people": pl.Int64, "served": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
+              "left_out": pl.Float64}  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
