@@ -26,12 +26,12 @@ def test_a_ranking_is_told_by_what_it_puts_unusually_high_and_low():
     third = plurank.describe_rankings(model)[2]
     assert third["high"] == ["f"]
     assert third["low"] == ["a"]
-    assert third["sentence"] == "Puts f, b and c first, unlike the others; puts a lower than the others do."
+    assert third["sentence"] == "Puts f, b and c first; puts f higher and a lower than the others do."
 
 
 def test_of_two_rankings_each_is_told_beside_the_other():
     first = plurank.describe_rankings(Told([[0, 1, 2, 3], [3, 1, 2, 0]], [0.6, 0.4]))[0]
-    assert first["sentence"] == "Puts a, b and c first, unlike the other; puts d lower than the other does."
+    assert first["sentence"] == "Puts a, b and c first; puts a higher and d lower than the other does."
 
 
 def test_one_ranking_is_told_without_others():
@@ -40,13 +40,18 @@ def test_one_ranking_is_told_without_others():
     assert only[0]["high"] == only[0]["low"] == []
 
 
+def test_what_all_of_it_comes_first_in_one_ranking_only_is_said_shortly():
+    first = plurank.describe_rankings(Told([[0, 1, 2, 3, 4, 5], [3, 4, 5, 0, 1, 2]], [0.6, 0.4]))[0]
+    assert first["sentence"] == "Puts a, b and c first, unlike the other; puts d, e and f lower than the other does."
+
+
 def test_what_is_not_certain_is_not_said():
     vague = plurank.describe_rankings(Told([[0, 1, 2, 3, 4, 5], [5, 1, 2, 3, 4, 0]], [0.5, 0.5], error=8.0))[0]
     assert vague["sentence"] == "Has no item that is surely in its best third."
     assert vague["top"] == vague["high"] == vague["low"] == []
     orders = [list(range(12)), [11, *range(1, 11), 0]]
     some = plurank.describe_rankings(Told(orders, [0.5, 0.5], error=0.7))[0]
-    assert some["sentence"].startswith("Has a, b and c in its best third, unlike the other; puts l lower than")
+    assert some["sentence"] == ("Has a, b and c in its best third; puts a higher and l lower than the other does.")
 
 
 def test_a_model_without_a_posterior_says_that_it_does_not_know(models):

@@ -186,3 +186,15 @@ def test_a_model_that_rests_on_few_people_says_so(mixed, tmp_path, monkeypatch):
     monkeypatch.setattr(mixed, "influence_", influence, raising=False)
     plurank.write_report(mixed, tmp_path / "report.html")
     assert " ".join(read(tmp_path / "report.html").text).count("Ranking 3 rests on two people.") == 2
+
+
+def test_a_committee_is_named_where_items_are_things_to_choose(tmp_path, poll_text):
+    made = plurank.simulate(120, 10, 2, 30, random_state=0)
+    model = plurank.MixedRanking(2, random_state=0, max_iter=10).fit(made.comparisons)
+    plurank.write_report(model, tmp_path / "report.html")
+    text = " ".join(" ".join(read(tmp_path / "report.html").text).split())
+    assert "A committee of 3" in text
+    assert re.search(
+        r"serve the most people: \d+% of people \(\d+% to \d+%\) have one of them among their first 1", text
+    )
+    assert "committee" not in poll_text

@@ -66,8 +66,9 @@ def find_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, Any]]
         else:
             top = model.rankings_[k][:n].tolist()
             lead = f"Begins with {mention(texts_of(model, top))}; this kind of model does not say how sure that is"
-        rare = texts_of(model, (code for code in high if code not in top))
-        sentence = _sentence(lead, rare, texts_of(model, low), n_rankings, is_rare=len(rare) < len(high))
+        is_rare = bool(top) and {*top} <= {*leads[0][k]}  # all of it is surely lower elsewhere
+        also = [code for code in high if not (is_rare and code in top)]
+        sentence = _sentence(lead, texts_of(model, also), texts_of(model, low), n_rankings, is_rare=is_rare)
         found = {"ranking": k + 1, "share": share, "top": top, "high": high, "low": low}
         described.append({**found, "sentence": sentence})
     return described

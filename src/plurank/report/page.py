@@ -114,6 +114,7 @@ def _render(
         who=sections.who(model, with_people=with_people) if len(model.rankings_) > 1 else None,
         agreement=on_ground or (common.ONE_RANKING if len(model.rankings_) == 1 else common.NO_UNCERTAINTY),
         lists=None if ground is None else common.list_ground(model, ground, fewest),
+        committee=sections.committee(model, ground, camps),
         how=common.HOW,
         in_lists=has_statements(model),
         empty="" if ground is None else common.list_empty(ground),

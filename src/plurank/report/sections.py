@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from plurank.data.encoding import look_up
 from plurank.data.summary import Summary
 from plurank.evaluation.contrast import places_from_one
 from plurank.evaluation.quality import Quality
@@ -20,6 +21,7 @@ from plurank.report.wording import label, listing, percent
 from plurank.wording import count, describe_spread
 
 N_SHOWN = 10
+COMMITTEE, FEWEST_ITEMS, MOST_ITEMS = 3, 9, 5_000  # items of a committee, and of which to choose
 
 
 def health(model: RankingModel, data: Summary | None) -> dict[str, Any]:
@@ -110,6 +112,23 @@ def places_table(model: RankingModel) -> Table:
         for i in order
     ]
     return table(head, rows)
+
+
+def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> dict[str, Any] | None:
+    """Describe the few items that serve the most people; None where items are statements to agree with, or few."""
+    if ground is None or ground.agreement is not None or not FEWEST_ITEMS <= len(model.items_) <= MOST_ITEMS:
+        return None
+    found = model.committee(COMMITTEE)
+    shares = zip(found.left_out["served"].to_list(), camps, strict=True)
+    by_camp = [
+        f"{percent(share)} of camp {camp.ranking}" for share, camp in shares if camp.people and not camp.is_hidden
+    ]
+    reach = f"{percent(found.share_served)} of people ({found.lower:.0%} to {found.upper:.0%})"
+    told = (
+        f"If only {COMMITTEE} items could be chosen, these would serve the most people: {reach} have one of them among "
+    )
+    told += f"their first {found.top}{': ' + listing(by_camp) if by_camp else ''}."
+    return {"sentence": told, "texts": texts_of(model, look_up(found.items, model.items_, "item").tolist())}
 
 
 def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
