@@ -10,7 +10,7 @@ from plurank.models.standings import ScoredRankings
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-LEAST_LEAD = 0.08  # of all places: what is put so much higher or lower than elsewhere is worth a word
+LEAST_LEAD = 0.2  # of all places: what is nearer to its place in other rankings stands at about the same position
 SURE = 0.95  # probability of everything that is stated
 N_DRAWS, LEAST_DRAWS, MOST_NUMBERS = 400, 100, 2**23
 
