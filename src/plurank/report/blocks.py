@@ -26,7 +26,12 @@ class Table:
     @property
     def is_wide(self) -> bool:
         """Whether it takes more room than a phone has."""
-        return len(self.head) > 3 or any(is_statement(row[0]) for row in self.rows)
+        return len(self.head) > 3 or self.is_long
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its rows are named by statements."""
+        return any(is_statement(row[0]) for row in self.rows)
 
 
 @dataclass(frozen=True)

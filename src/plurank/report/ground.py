@@ -195,11 +195,15 @@ def ground_table(model: RankingModel, ground: Ground) -> Table:
                 ground.words[row["label"]][0].lower() if row["label"] in KINDS else row["label"],
                 "unknown" if row["votes"] is None else f"{row['votes']:,}",
                 str(row["worst_ranking"]),
-                f"{row['worst_rank']:,.0f} ({row['worst_rank_lower']:,.0f} to {row['worst_rank_upper']:,.0f})",
+                _place(row["worst_rank"], row["worst_rank_lower"], row["worst_rank_upper"]),
             )
             for row in rows
         ],
     )
+
+
+def _place(rank: float, lower: int, upper: int) -> str:
+    return f"{lower:,}" if lower == upper else f"{rank:,.0f} ({lower:,} to {upper:,})"
 
 
 def agreement_cells(ground: Ground, fewest: int, code: int | None = None) -> list[dict[str, Any]]:

@@ -57,8 +57,7 @@ def _items(c: Comparisons) -> Any:
 
 
 def _users(c: Comparisons, fewest: int) -> Any:
-    title = "Comparisons of each person" + (f" (grey: fewer than {fewest} people)" if fewest > 1 else "")
-    return _histogram(np.diff(c.offsets), title, "comparisons of a person", "people", fewest)
+    return _histogram(np.diff(c.offsets), "Comparisons of each person", "comparisons of a person", "people", fewest)
 
 
 def _groups(groups: list[list[Any]]) -> Any:
@@ -90,6 +89,8 @@ def _histogram(values: Counts, title: str, x_title: str, y_title: str, fewest: i
     x = alt.X("from:Q", title=x_title, scale=alt.Scale(domain=ends, nice=False), axis=whole_axis(*ends))
     y = alt.Y("n:Q", title=y_title, axis=alt.Axis(format=",d", tickCount=4, tickMinStep=1))
     colour = alt.condition("datum.few", alt.value(GREY), alt.value(MAIN))
-    bars = alt.Chart(data(hide_few(rows, "n", fewest))).mark_bar(x2Offset=-1, orient="vertical")
+    shown = hide_few(rows, "n", fewest)
+    title += f" (grey: fewer than {fewest} people)" if any(row["few"] for row in shown) else ""
+    bars = alt.Chart(data(shown)).mark_bar(x2Offset=-1, orient="vertical")
     bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), color=colour, tooltip=["from:Q", "to:Q", "n:Q"])
     return bars.properties(width=WIDTH, height=160, title=heading(title))
