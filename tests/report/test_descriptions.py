@@ -54,6 +54,14 @@ def test_what_is_not_certain_is_not_said():
     assert some["sentence"] == ("Has a, b and c in its best third; puts a higher and l lower than the other does.")
 
 
+def test_nothing_is_said_of_items_with_few_votes():
+    model = Told([[0, 1, 2, 3, 4, 5], [3, 4, 5, 0, 1, 2]], [0.6, 0.4])
+    model.item_votes_ = np.array([1, 50, 50, 50, 50, 1])
+    first = plurank.describe_rankings(model)[0]
+    told = "Has b in its best third, unlike the other; puts c higher and d and e lower than the other does."
+    assert first["sentence"] == told
+
+
 def test_a_model_without_a_posterior_says_that_it_does_not_know(models):
     told = plurank.describe_rankings(models("TopicRanking"))[0]
     assert told["sentence"].endswith("this kind of model does not say how sure that is.")

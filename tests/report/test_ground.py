@@ -87,7 +87,9 @@ def test_shares_of_camps_have_intervals_and_counts_and_small_ones_are_hidden():
     model = told(agree=["+" * 9, "+" * 9])
     model.camp_votes_[2, 1] = [3, 0, 0]  # agree, pass, disagree of the second camp on c
     found = find_ground(model)
-    rows = {row[0]: row for row in ground.agreement_table(model, found, 5).rows}
+    rows = {
+        row[0]: [cell.replace("\u00a0", " ") for cell in row] for row in ground.agreement_table(model, found, 5).rows
+    }
     assert rows["a"][1].startswith("90% (")
     assert rows["a"][1].endswith("of 100")
     assert rows["c"][2] == "fewer than 5 votes"

@@ -19,6 +19,7 @@ from plurank.report.wording import listing, percent
 from plurank.wording import count
 
 MOST_LISTED = 8
+NO_BREAK = "\u00a0"  # a space at which no line ends
 LIKED, DISLIKED, SAME = "liked by all camps", "disliked by all camps", "same position in all rankings"
 CONTESTED, UNDECIDED, TOO_FEW = "contested", "undecided", "not enough votes"
 # label, column of its probability
@@ -235,4 +236,5 @@ def agreement_table(model: RankingModel, ground: Ground, fewest: int) -> Table:
 def _cell(row: dict[str, Any]) -> str:
     if row["hidden"]:
         return f"{FEWER} votes" if row["n"] else "no votes"
-    return f"{_share(row)} of {row['n']:,}"
+    share, bounds = _share(row).split(" ", 1)
+    return f"{share} {bounds.replace(' ', NO_BREAK)} of{NO_BREAK}{row['n']:,}"

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from plurank.components.ordered import places_of
 from plurank.inference.common_ground import WIDER
 from plurank.inference.intervals import LEVEL, SEED, place_bounds
+from plurank.models.consensus import LEAST_VOTES
 from plurank.models.standings import ScoredRankings
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,12 @@ def mean_leads(places: NDArray[np.floating], shares: Floats) -> Floats:
     return found
 
 
+def judged_items(model: ScoredRankings) -> NDArray[np.bool_]:
+    """Return which items have enough votes for anything to be said of them, (Q,)."""
+    votes = model.item_votes_
+    return np.ones(len(model.items_), dtype=bool) if votes is None else votes >= LEAST_VOTES
+
+
 def sure_leads(model: ScoredRankings) -> tuple[list[Numbers], list[Numbers]]:
     """Return for every ranking the items it surely puts higher, and lower, than the others do; the furthest first."""
     shares, scores = model.mean_weights_, model.scores_
@@ -42,6 +49,8 @@ def sure_leads(model: ScoredRankings) -> tuple[list[Numbers], list[Numbers]]:
         higher += leads >= LEAST_LEAD
         lower += leads <= -LEAST_LEAD
     leads = mean_leads(places_of(model.rankings_) + 1.0, shares)
+    judged = judged_items(model)[:, None]
+    higher, lower = higher * judged, lower * judged
     high = [_furthest(leads[:, k], higher[:, k] / n_draws) for k in range(len(shares))]
     low = [_furthest(-leads[:, k], lower[:, k] / n_draws) for k in range(len(shares))]
     return high, low
@@ -60,6 +69,7 @@ def sure_places(model: ScoredRankings, k: int, n: int) -> tuple[Numbers, Numbers
     """
     order = model.rankings_[k]
     upper = place_bounds(model.scores_[:, k], WIDER * model.score_errors_[:, k], LEVEL)[1]
+    upper = np.where(judged_items(model), upper, len(order) + 1)
     first = next((m for m in range(min(n, len(order)), 0, -1) if (upper[order[:m]] <= m).all()), 0)
     rest = order[first:]
     near = rest[upper[rest] <= max(1.0, len(order) / 3)]

@@ -64,11 +64,16 @@ def rankings(model: RankingModel, camps: list[Camp], ground: Ground | None) -> l
     ]
 
 
-def _lists(model: RankingModel, found: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """List statements that a ranking puts surely higher, and lower, than others do."""
+def _lists(model: RankingModel, found: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """List statements that a ranking puts surely higher, and lower, than others do, with the votes on them."""
     other = "the other ranking" if len(model.rankings_) == 2 else "the other rankings"
     lists = ((f"Higher than in {other}", found["high"]), (f"Lower than in {other}", found["low"]))
-    return [(name, texts_of(model, codes)) for name, codes in lists if len(codes)]
+    return [(name, [(text_of(model, i), _votes(model, i)) for i in codes]) for name, codes in lists if len(codes)]
+
+
+def _votes(model: RankingModel, code: int) -> str:
+    """Say how many votes there are on an item; nothing where nobody counted them."""
+    return "" if model.item_votes_ is None else count(int(model.item_votes_[code]), "vote")
 
 
 def best_items(model: RankingModel, k: int, ground: Ground | None) -> list[tuple[int, str, str]]:
@@ -82,7 +87,7 @@ def best_items(model: RankingModel, k: int, ground: Ground | None) -> list[tuple
     found = []
     for code, place in zip(order[:N_SHOWN].tolist(), places[:N_SHOWN].tolist(), strict=True):
         parts = [] if board is None else [_interval(board[place - 1], len(model.items_))]
-        parts += [] if model.item_votes_ is None else [count(int(model.item_votes_[code]), "vote")]
+        parts.append(_votes(model, code))
         found.append((place, text_of(model, code), " · ".join(part for part in parts if part)))
     return found
 
