@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
     from plurank.data.formats import read_rankings, read_ratings
     from plurank.data.ingest import ingest
+    from plurank.data.items import Items, read_items
     from plurank.data.readers import read_comparisons
     from plurank.data.store import Store, open_store
     from plurank.data.synthetic import Simulation, is_separable, novel_pairs, simulate
@@ -54,6 +55,7 @@ _HOMES = {
     "DataReport": "data.diagnostics",
     "EngineError": "exceptions",
     "FJS": "baselines.fjs",
+    "Items": "data.items",
     "MixedRanking": "models.mixed_ranking",
     "NotIdentifiableError": "exceptions",
     "PairTopics": "baselines.pair_topics",
@@ -83,6 +85,7 @@ _HOMES = {
     "ranking_error": "evaluation.ranking_error",
     "read_comparisons": "data.readers",
     "read_feedback": "web.learning",
+    "read_items": "data.items",
     "read_rankings": "data.formats",
     "read_ratings": "data.formats",
     "sample_bound": "evaluation.sample_bound",
@@ -102,6 +105,7 @@ __all__ = [
     "DataError",
     "DataReport",
     "EngineError",
+    "Items",
     "MixedRanking",
     "NotIdentifiableError",
     "PairTopics",
@@ -132,6 +136,7 @@ __all__ = [
     "ranking_error",
     "read_comparisons",
     "read_feedback",
+    "read_items",
     "read_rankings",
     "read_ratings",
     "sample_bound",

@@ -36,6 +36,12 @@ def list_sizes(n_users: int, n_items: int, n_comparisons: int) -> str:
     return f"{count(n_users, 'user')}, {count(n_items, 'item')}, {count(n_comparisons, 'comparison')}"
 
 
+def describe_ties(n_comparisons: int, n_ties: int) -> str:
+    """Say how ties are counted: "8,931 votes; 3,471 ties count half a win each way"."""
+    verb = "tie counts" if n_ties == 1 else "ties count"
+    return f"{count(n_comparisons - n_ties, 'vote')}; {n_ties:,} {verb} half a win each way"
+
+
 def describe_spread(low: int, middle: float, high: int) -> str:
     """Say how many comparisons users made: the fewest, the median and the most."""
     return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"

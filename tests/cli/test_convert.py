@@ -44,7 +44,7 @@ def test_convert_reads_preflib_ballots(run, write, tmp_path):
     file = write("ballots.toi", "# ALTERNATIVE NAME 1: tea", "# ALTERNATIVE NAME 2: cocoa", "2: 1,{2,3}")
     found = json.loads(run("convert", file, "-o", tmp_path / "votes.csv", "--json").stdout)
     sizes = {"n_users": 2, "n_items": 3, "n_comparisons": 4}
-    assert found == {"output": str(tmp_path / "votes.csv"), "kind": "rankings", **sizes}
+    assert found == {"output": str(tmp_path / "votes.csv"), "kind": "rankings", **sizes, "excluded": []}
     assert ("1", "tea", "cocoa") in converted(tmp_path / "votes.csv")
 
 
@@ -69,6 +69,8 @@ def test_what_convert_writes_fit_reads(run, write, tmp_path):
         (["user,item,rating", "a,x,5", "a,x,4"], "row 2: the user already has a rating for this item"),
         (["user,item,rating", "a,x,5", "b,y,4"], "nothing to compare"),
         (["user,thing,rating", "a,x,5"], "--column item=NAME"),
+        (["comment-id,comment-body", "0,Buses"], "--items comments.csv"),
+        (["user,item,rating,rank", "a,x,5,1"], "these could be ratings or rankings"),
         ([], "in.csv is empty"),
     ],
 )
@@ -80,3 +82,28 @@ def test_convert_refuses_an_output_it_cannot_write(refuse, write, tmp_path):
     file = write("ratings.csv", *RATINGS)
     assert "expected a name ending in" in refuse("convert", file, "-o", tmp_path / "votes.txt")
     assert "also the input" in refuse("convert", file, "-o", file)
+
+
+def test_convert_says_who_and_what_is_left_out_and_counts_items_as_show_does(run, write, tmp_path):
+    file = write("ratings.csv", "user,item,rating", "a,x,5", "a,y,3", "b,z,4", "c,x,2", "c,y,2", "d,y,")
+    args = ("convert", file, "-o", tmp_path / "votes.csv")
+    text = " ".join(run(*args).stdout.split())
+    assert "1 comparison of 1 user and 2 items, from ratings." in text
+    assert "1 of 3 items left out: in no comparison." in text
+    assert "1 of 6 rows left out: without a rating." in text
+    reasons = "1 gave no rating, 1 rated a single item, 1 gave the same rating throughout"
+    assert f"3 of 4 users left out: {reasons}." in text
+    found = json.loads(run(*args, "--json").stdout)
+    shown = json.loads(run("show", tmp_path / "votes.csv", "--json").stdout)
+    assert found["n_items"] == shown["n_items"] == 2
+    assert sum(entry["n"] for entry in found["excluded"] if entry["what"] == "user") == 3
+
+
+def test_convert_reads_a_table_with_one_column_an_item(run, write, tmp_path):
+    run("convert", write("wide.csv", "user,tea,milk,rum", "a,1,2,", "b,,5,1"), "-o", tmp_path / "votes.csv")
+    assert converted(tmp_path / "votes.csv") == {("a", "milk", "tea"), ("b", "milk", "rum")}
+
+
+def test_convert_calls_votes_votes(run, write, tmp_path):
+    file = write("votes.csv", "timestamp,comment-id,voter-id,vote", "1,0,7,1", "2,1,7,-1")
+    assert "from votes." in run("convert", file, "-o", tmp_path / "pairs.csv").stdout

@@ -234,7 +234,7 @@ def test_fit_survives_an_interrupt_after_saving_and_says_what_is_there(run, few_
             ["user,left,right,winner", "a,x,y,x", "b,x,y,Q"],
             "row 2: winner 'Q' is neither left ('x') nor right ('y')",
         ),
-        (["user,item,rating", "a,x,5", "a,y,3"], "`plurank convert`"),
+        (["comment-id,comment-body", "0,Buses"], "--items comments.csv"),
     ],
 )
 def test_fit_refuses_bad_data_with_a_sentence(refuse, write, tmp_path, lines, sentence):

@@ -40,6 +40,7 @@ def test_ingest_takes_several_files_globs_columns_and_ties(run, write, tmp_path)
     assert found == {
         "output": str(store), "n_users": 2, "n_items": 2, "n_comparisons": 2, "min_per_user": 1, "median_per_user": 1.0,
         "max_per_user": 1, "is_weighted": False, "total_weight": 2.0, "n_shards": 1,
+        "excluded": [{"what": "row", "n": 2, "total": 4, "reason": "ties"}],
     }  # fmt: skip
     assert plurank.open_store(store).users.tolist() == ["a.csv", "b.csv"]
 
@@ -116,3 +117,9 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(start, run, tmp_path):
     assert not store.exists()
     run(*command)
     assert same(plurank.open_store(store).to_comparisons(), plurank.read_comparisons(data))
+
+
+def test_ingest_and_show_say_what_was_left_out(run, write, tmp_path):
+    file = write("votes.csv", "user,left,right,winner", "u,x,y,tie", "u,x,y,left")
+    assert "1 of 2 rows left out: ties." in run("ingest", file, "-o", tmp_path / "store", "--ties", "drop").stdout
+    assert "1 of 2 rows: ties" in run("show", tmp_path / "store").stdout

@@ -116,7 +116,7 @@ def test_select_refuses_more_candidates_than_anybody_waits_for(refuse, few_votes
         ([], "votes.csv is empty"),
         (["user,winner,loser", "a,x,y", "b,y,x"], "too few to hold some out"),
         (["user,winner,loser", "a,x,y", "b,z,z"], "row 2: an item is compared with itself"),
-        (["user,item,rating", "a,x,5", "a,y,3"], "`plurank convert`"),
+        (["comment-id,comment-body", "0,Buses"], "--items comments.csv"),
     ],
 )
 def test_select_refuses_bad_data_with_a_sentence(refuse, write, lines, sentence):

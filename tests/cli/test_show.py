@@ -158,7 +158,8 @@ def test_show_gives_one_user_as_json(run, model_file, easy_model):
 
 def test_show_gives_one_users_intervals_where_the_model_has_them(run, mixed_file, mixed_model):
     found = json.loads(run("show", mixed_file, "--user", 7, "--top", 3, "--json").stdout)
-    assert found["items"] == mixed_model.rank(7).head(3).to_dicts()
+    best = mixed_model.rank(7).head(3).to_dicts()
+    assert found["items"] == [{**row, "text": str(row["item"])} for row in best]
     assert found["weight_intervals"] == [list(row) for row in mixed_model.weight_intervals(7)["lower", "upper"].rows()]
     text = run("show", mixed_file, "--user", 7).stdout
     lower, upper = found["weight_intervals"][0]
@@ -194,8 +195,10 @@ def test_show_refuses_a_zip_that_is_no_model(refuse, tmp_path):
     assert "not a plurank model" in refuse("show", tmp_path / "other.zip")
 
 
-def test_show_sends_ratings_to_convert(refuse, write):
-    assert "`plurank convert`" in refuse("show", write("ratings.csv", "userId,movieId,rating", "1,2,5", "1,3,4"))
+def test_show_compares_ratings_and_points_to_convert_for_other_ways(run, write):
+    shown = run("show", write("ratings.csv", "userId,movieId,rating", "1,2,5", "1,3,4"))
+    assert "comparisons   1" in shown.stdout
+    assert "`plurank convert` has other ways" in shown.stderr
 
 
 def test_show_spells_out_control_characters(run, tmp_path):

@@ -50,7 +50,7 @@ def test_transform_writes_the_weights_of_everybody(which, run, request, model_fi
 
 
 def test_transform_refuses_other_kinds_of_files(refuse, votes, model_file, tmp_path):
-    assert "ending in .parquet" in refuse("transform", model_file, votes, "-o", tmp_path / "weights.csv")
+    assert "ending in .csv, .parquet" in refuse("transform", model_file, votes, "-o", tmp_path / "weights.txt")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_update_refuses_models_that_do_not_remember(refuse, run, write, few, mod
     [
         ([], "more.csv is empty"),
         (["user,winner,loser", "7,1,1"], "row 1: an item is compared with itself"),
-        (["user,item,rating", "7,1,5", "7,2,3"], "`plurank convert`"),
+        (["comment-id,comment-body", "0,Buses"], "--items comments.csv"),
     ],
 )
 def test_update_refuses_bad_data_and_leaves_the_model(refuse, write, model, lines, sentence):

@@ -141,7 +141,8 @@ def test_columns_for_an_unknown_role_are_refused(frame):
     with pytest.raises(ParameterError) as caught:
         Comparisons.from_frame(frame, columns={"users": "user", "who": "x"})
     assert str(caught.value) == (
-        "columns= knows the roles user, winner, loser, left, right, outcome, comparison, weight, not 'users', 'who'."
+        "columns= knows the roles user, winner, loser, left, right, outcome, comparison, weight, valid, not 'users', "
+        "'who'."
     )
 
 

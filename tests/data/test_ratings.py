@@ -161,14 +161,14 @@ def test_missing_ids_are_refused():
     assert refusal(data) == "row 2: item is missing (empty, null or NaN). Fill it in or drop the row."
 
 
-@pytest.mark.parametrize("rating", [None, float("nan"), float("inf"), "good", ""])
+@pytest.mark.parametrize("rating", [float("inf"), "good", "1,5"])
 def test_a_rating_that_is_no_number_is_refused(rating):
     data = {
         "user": ["a", "a"],
         "item": ["x", "y"],
         "rating": ["1", rating] if isinstance(rating, str) else [1.0, rating],
     }
-    assert refusal(data) == "row 2: rating is not a number. Mend it, with a point as in 0.5, or drop the row."
+    assert refusal(data) == "row 2: rating is not a number. Fix it, with a point as in 0.5, or drop the row."
 
 
 def test_two_ratings_of_one_item_are_refused():

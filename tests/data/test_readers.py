@@ -296,11 +296,11 @@ def test_what_is_no_path_is_refused(path):
     assert str(caught.value) == f"expected the path of a file, got {type(path).__name__}."
 
 
-@pytest.mark.parametrize("name", ["votes.xlsx", "votes", "votes.gz", "votes.json"])
+@pytest.mark.parametrize("name", ["votes.xlsx", "votes", "votes.gz", "votes.xml"])
 def test_an_unknown_kind_of_file_is_refused(name, write):
     assert refusal(write(name, CSV)) == (
         f"{name}: unknown kind of file. Expected an ending of .csv, .txt, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, "
-        "or these with .gz. Ratings and rankings of other kinds become comparisons with `plurank convert`."
+        ".json, or these with .gz. Ratings and rankings of other kinds become comparisons with `plurank convert`."
     )
 
 

@@ -20,6 +20,7 @@ import polars as pl
 
 import plurank
 from plurank import Comparisons, PlurankError
+from plurank.data.forms import read_any
 from plurank.data.ingest_memory import Budget
 from plurank.data.shards import describe_file
 from plurank.data.store import seal
@@ -89,6 +90,17 @@ def _read(name: str) -> Callable[[int, bytes, Path], None]:
         _use_comparisons(plurank.read_comparisons(file))
 
     return use
+
+
+def _read_any(_: int, data: bytes, folder: Path) -> None:
+    (folder / "x.csv").write_bytes(data)
+    _use_comparisons(read_any(folder / "x.csv"))
+
+
+def _read_items(_: int, data: bytes, folder: Path) -> None:
+    (folder / "items.csv").write_bytes(data)
+    votes = Comparisons.from_arrays(["u", "u", "v"], [0, 1, 2], [1, 2, 0])
+    _use_comparisons(votes.with_items(folder / "items.csv"))
 
 
 def _read_twice(name: str) -> Callable[[int, bytes, Path], None]:
@@ -271,6 +283,17 @@ def _parquet() -> list[bytes]:
     return [out.getvalue()]
 
 
+RECORDS = b'[{"user": "a", "winner": "x", "loser": "y", "talk": [{"x": 1}]}, {"user": 1, "winner": "y", "loser": "x"}]'
+VOTES = [
+    b"timestamp,comment-id,voter-id,vote\n1,0,1,1\n2,1,1,-1\n3,0,2,0\n",
+    b"participant,group-id,n-votes,0,1\n1,0,2,1,-1\n2,0,1,,1\n3,,0,,\n",
+    b"Session ID,Winner ID,Winner Text,Loser ID,Loser Text,Valid\ns,1,a,2,b,True\ns,2,b,1,a,FALSE\n",
+    b"user,item,rank\n1,a,1\n1,b,2\n2,a,1\n",
+]
+ITEMS = [
+    b'comment-id,agrees,disagrees,moderated,comment-body\n0,1,2,1,a b\n1,2,3,-1,c\n2,0,0,0,"d, e"\n',
+    b"item,text,hidden\n0,x,false\n1,y,no\n2,z,1\n",
+]
 TARGETS = {
     target.name: target
     for target in (
@@ -280,6 +303,9 @@ TARGETS = {
         ),
         Target("jsonl", lambda: JSONL, _read("x.jsonl")),
         Target("parquet", _parquet, _read("x.parquet")),
+        Target("json", lambda: [RECORDS, b"[" + b",".join(JSONL[0].strip().splitlines()) + b"]"], _read("x.json")),
+        Target("votes of any form", lambda: VOTES, _read_any),
+        Target("items", lambda: ITEMS, _read_items),
         Target("csv, ingested", lambda: CSV, _read_twice("x.csv")),
         Target("ratings.dat", lambda: [b"1::2::3::4\n1::3::4.5::4\n2::2::1::9\n"], _rate("x.dat")),
         Target(

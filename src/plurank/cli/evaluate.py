@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import plurank
-from plurank.cli import options
+from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.inputs import open_source
 from plurank.cli.output import emit_json, out, percent, progress
@@ -26,10 +26,14 @@ WORSE_THAN_GUESSING = (
 def evaluate(
     model: options.ModelFile,
     test: Annotated[
-        Path, typer.Argument(metavar="TEST", help="Comparisons not used to fit the model: a file or a store.")
+        Path,
+        typer.Argument(
+            metavar="TEST", help="Comparisons not used to fit the model: a file or a store.", callback=streams.as_file
+        ),
     ],
     ties: options.Ties = "half",
     column: options.Column = None,
+    items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Measure how well a model predicts new comparisons.
@@ -46,7 +50,7 @@ def evaluate(
     for these.
     """
     fitted = plurank.load(model)
-    source = open_source(test, column, ties)
+    source = open_source(test, column, ties, items)
     with progress("evaluating"), about(test):
         found = _evaluate(fitted, source)
     if as_json:

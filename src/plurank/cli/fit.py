@@ -11,7 +11,7 @@ from plurank.choices import MIXINGS, ComponentName, Detection, Directions, Mixin
 from plurank.cli import options
 from plurank.cli.errors import say_how_to_go_on
 from plurank.cli.files import check_model, written
-from plurank.cli.inputs import read
+from plurank.cli.inputs import add_texts, read
 from plurank.cli.output import emit_json, label, note, out, progress, warn
 from plurank.cli.portraits import describe_model, print_model
 from plurank.cli.select import describe_selection
@@ -96,6 +96,7 @@ def fit(
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
+    items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Find the rankings a population shares.
@@ -109,6 +110,7 @@ def fit(
       plurank fit votes.csv -k auto -o model.plurank
       plurank fit votes.csv -k 3 -o paper.plurank --method topic
       plurank fit arena.parquet -k 5 -o arena.plurank --column user=person
+      plurank fit votes.csv -k 3 -o model.plurank --items comments.csv
       plurank fit votes.store -k 10 -o model.plurank --checkpoint run1
 
     \b
@@ -125,7 +127,8 @@ def fit(
       left      model_a, entity_a, item_a  right    model_b, entity_b, item_b
     Any other name: say so, as in --column user=person.
 
-    Ratings or whole rankings? Turn them into comparisons with `plurank convert`.
+    Votes of pol.is (votes.csv or participants-votes.csv), tables of user, item, rating (or rank) and PrefLib
+    ballots are read too: all pairs of a person's items are compared. `plurank convert` has more ways.
     """
     given: dict[str, Any] = {
         "component": component, "mixing": mixing, "ensemble": ensemble, "max_iter": max_iter,
@@ -137,7 +140,7 @@ def fit(
     _refuse_foreign(method, settings)
     target = check_model(output, data)
     _check_checkpoint(method, checkpoint, resume)
-    source, found = read(data, column, ties)
+    source, found = read(data, column, ties, items)
     _note_unused(method, settings)
     selection = None
     if n_rankings is None:
@@ -151,6 +154,8 @@ def fit(
     title = f"fitting {count(n_rankings, 'ranking')}"
     with say_how_to_go_on(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
+    if isinstance(source, plurank.Store):
+        add_texts(model, items)
     model.save(target)
     written.append(target)
     if checkpoint is not None:

@@ -9,6 +9,7 @@ import plurank
 from plurank.cli import options
 from plurank.cli.errors import say_how_to_go_on
 from plurank.cli.output import emit_json, label, out, progress
+from plurank.data.exclusions import list_exclusions
 from plurank.wording import count, describe_size
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def describe_store(store: "Store") -> dict[str, Any]:
         "total_weight": store.total_weight,
         "n_shards": store.n_shards,
         "n_bytes": store.n_bytes,
+        "excluded": [entry.to_dict() for entry in store.excluded],
     }
 
 
@@ -73,4 +75,6 @@ def _print(store: "Store", output: Path) -> None:
     console = out()
     size = describe_size(len(store), store.n_users, store.n_items)
     console.print(f"Wrote {label(output)}: {size}, in {count(store.n_shards, 'shard')}.", soft_wrap=True)
+    for sentence in list_exclusions(store.excluded):
+        console.print(f"! {sentence}", style="yellow")
     console.print(f"See it with: plurank show {label(output)}", soft_wrap=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from plurank import choices
+from plurank.cli import streams
 from plurank.exceptions import ParameterError
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for other programs.")]
@@ -21,7 +22,20 @@ Column = Annotated[
     typer.Option("--column", metavar="ROLE=NAME", help="Which column is what, as in user=voter. May be repeated."),
 ]
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many items of every ranking to show.")]
-DataSource = Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons: a file, or a store.")]
+DataSource = Annotated[
+    Path,
+    typer.Argument(
+        metavar="INPUT", help="Comparisons or votes: a file, a store, or - for stdin.", callback=streams.as_file
+    ),
+]
+ItemsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--items",
+        metavar="FILE",
+        help="Texts of the items, and which are hidden: comments.csv of pol.is, for instance.",
+    ),
+]
 ComparisonsFile = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet.")
 ]

@@ -3,7 +3,7 @@
 All models have rankings and weights. What a class of models adds stands in one place, its entry in PORTRAITS.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,12 +14,14 @@ from plurank.cli.tables import (
     divided_tables,
     facts,
     favourites_table,
+    left_out,
     novel_pairs_table,
     ranking_tables,
     weight_bars,
 )
+from plurank.data.exclusions import Exclusion
 from plurank.exceptions import DataError
-from plurank.wording import count
+from plurank.wording import count, shorten
 
 if TYPE_CHECKING:
     from plurank import MixedRanking, TopicRanking
@@ -61,11 +63,13 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
 
     portrait = PORTRAITS.get(type(model).__name__, PLAIN)
     divided = most_divided_items(model.rankings_, N_DIVIDED)
+    texts = model.item_texts_ or [str(item) for item in model.items_.tolist()]
     return {
         "model": type(model).__name__,
         "settings": {name: plain(value) for name, value in model.get_params().items()},
         "n_users": len(model.users_),
         "n_items": len(model.items_),
+        "excluded": (model.data_ or {}).get("excluded", []),
         "concentration": float(model.concentration_),
         "mixing_in_words": describe_mixing(model),
         **portrait.values(model),
@@ -76,13 +80,14 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
                 "ranking": k + 1,
                 "mean_weight": float(model.mean_weights_[k]),
                 "items": model.items_[order].tolist(),
+                "texts": [texts[code] for code in order],
                 **portrait.ranking_values(model, k),
             }
             for k, order in enumerate(model.rankings_)
         ],
         "most_divided": [
-            {"item": item, "places": places}
-            for item, places in zip(model.items_[divided.items].tolist(), divided.places.tolist(), strict=True)
+            {"item": plain(model.items_[code]), "text": texts[code], "places": places}
+            for code, places in zip(divided.items, divided.places.tolist(), strict=True)
         ],
     }
 
@@ -93,14 +98,16 @@ def describe_user(model: "RankingModel", user: str, top: int) -> dict[str, Any]:
 
     code = int(look_up([user], model.users_, "user")[0])
     if code < 0:
-        some = ", ".join(repr(known) for known in model.users_[:3].tolist())
-        raise DataError(f"the model does not know user {user!r}. It knows {len(model.users_):,}, such as {some}.")
+        some = ", ".join(shorten(repr(known), 60) for known in model.users_[:3].tolist())
+        raise DataError(f"the model does not know user {user!r:.60}. It knows {len(model.users_):,}, such as {some}.")
+    items = model.rank(user).head(top).to_dicts()
+    texts = _texts_of(model, [row["item"] for row in items])
     return {
         "user": user,
         "n_items": len(model.items_),
         "weights": model.user_weights_[code].tolist(),
         **PORTRAITS.get(type(model).__name__, PLAIN).user_values(model, user),
-        "items": model.rank(user).head(top).to_dicts(),
+        "items": [{**row, "text": text} for row, text in zip(items, texts, strict=True)],
     }
 
 
@@ -153,6 +160,7 @@ def print_user(console: Console, described: dict[str, Any]) -> None:
 
 def _common_facts(described: dict[str, Any]) -> Facts:
     rows = [("data", f"{count(described['n_users'], 'user')}, {count(described['n_items'], 'item')}")]
+    rows += left_out(Exclusion(**entry) for entry in described["excluded"])
     return rows if len(described["rankings"]) == 1 else [*rows, ("concentration", f"{described['concentration']:.3g}")]
 
 
@@ -174,9 +182,17 @@ def _topic_ranking(model: "TopicRanking", k: int) -> dict[str, Any]:
     pair = model.novel_pairs_[k]
     return {
         "novel_pair": None if pair is None else list(pair),
+        "novel_pair_texts": None if pair is None else _texts_of(model, pair),
         "solid_angle": float(model.solid_angles_[k]),
         "intransitive_triples": int(model.intransitive_triples_[k]),
     }
+
+
+def _texts_of(model: "RankingModel", items: Sequence[Any]) -> list[str]:
+    """Return what to show for some items of a model."""
+    from plurank.data.encoding import look_up
+
+    return [model.item_text(int(code)) for code in look_up(list(items), model.items_, "item")]
 
 
 def _topic_facts(described: dict[str, Any]) -> Facts:

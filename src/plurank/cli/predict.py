@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import plurank
-from plurank.cli import options
+from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
 from plurank.cli.output import emit_csv, emit_json, label, note, progress
@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from plurank.models.base import RankingModel
+
 
 def predict(
     model: options.ModelFile,
     questions: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="What to predict: .csv, .tsv, .parquet or .jsonl.")
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS", help="What to predict: .csv, .tsv, .parquet or .jsonl.", callback=streams.as_file
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -78,7 +83,8 @@ def _predict_pairs(model: Path, questions: Path, columns: "Mapping[str, str] | N
     fitted = plurank.load(model)
     with about(questions):
         frame = _read(questions, ("user", "left", "right"), columns)
-        return frame.with_columns(pl.Series("probability", fitted.predict_proba(frame)))
+        predicted = frame.with_columns(pl.Series("probability", fitted.predict_proba(frame)))
+    return _with_texts(fitted, predicted, ("left", "right"))
 
 
 def _predict_ratings(
@@ -91,7 +97,23 @@ def _predict_ratings(
         predictor = plurank.RatingPredictor(fitted).fit(plurank.read_ratings(ratings), columns=columns)
     with about(questions):
         frame = _read(questions, ("user", "item"), {k: v for k, v in (columns or {}).items() if k != "rating"})
-        return frame.with_columns(pl.Series("rating", predictor.predict(frame)))
+        predicted = frame.with_columns(pl.Series("rating", predictor.predict(frame)))
+    return _with_texts(fitted, predicted, ("item",))
+
+
+def _with_texts(fitted: "RankingModel", frame: "pl.DataFrame", names: tuple[str, ...]) -> "pl.DataFrame":
+    """Add the texts of items, where the model has any, as columns left_text and the like."""
+    import polars as pl
+
+    from plurank.data.encoding import look_up
+
+    if fitted.item_texts_ is None:
+        return frame
+    for name in names:
+        codes = look_up(frame[name], fitted.items_, "item").tolist()
+        texts = [fitted.item_text(code) if code >= 0 else None for code in codes]
+        frame = frame.with_columns(pl.Series(f"{name}_text", texts, pl.String))
+    return frame
 
 
 def _read(questions: Path, roles: tuple[str, ...], columns: "Mapping[str, str] | None") -> "pl.DataFrame":

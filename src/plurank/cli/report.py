@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 import plurank
-from plurank.cli import options
+from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_page, written
-from plurank.cli.inputs import open_source
+from plurank.cli.inputs import add_texts, open_source
 from plurank.cli.output import emit_json, label, out, progress
 
 
@@ -18,7 +18,9 @@ def report(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="COMPARISONS", help="What the model was fitted to, a file or a store: to measure its quality."
+            metavar="COMPARISONS",
+            help="What the model was fitted to, a file or a store: to measure its quality.",
+            callback=streams.as_file,
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="Where to write the page.")] = Path(
@@ -32,6 +34,7 @@ def report(
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
+    items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Write a page about a model: rankings, people, quality.
@@ -52,7 +55,8 @@ def report(
     """
     target = check_page(output, model, *([] if data is None else [data]))
     fitted = plurank.load(model)
-    source = None if data is None else open_source(data, column, ties)
+    source = None if data is None else open_source(data, column, ties, items)
+    add_texts(fitted, items)
     with progress("writing the report", announce=data is not None) as on_progress, about(data or model):
         plurank.write_report(
             fitted, target, source, title=title, with_people=with_people, random_state=seed, on_progress=on_progress

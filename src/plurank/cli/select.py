@@ -10,7 +10,7 @@ import typer
 
 import plurank
 from plurank.choices import MIXINGS, Mixing
-from plurank.cli import options
+from plurank.cli import options, streams
 from plurank.cli.inputs import read
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.tables import plain_table
@@ -41,6 +41,7 @@ def select(
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
+    items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Find out how many rankings the data speak for.
@@ -58,12 +59,12 @@ def select(
     names for these.
     """
     numbers = parse_candidates(candidates)
-    comparisons, _ = read(data, column, ties)
+    comparisons, _ = read(data, column, ties, items)
     with progress("trying numbers of rankings", announce=True) as on_progress:
         selection = plurank.select_rankings(
             comparisons, numbers, MIXINGS if mixing == "both" else mixing, random_state=seed, on_progress=on_progress
         )
-    following = _next_command(selection, data, seed, ties, column)
+    following = _next_command(selection, streams.name_of(data), seed, ties, column, items)
     if as_json:
         emit_json({**describe_selection(selection), "next": following})
     else:
@@ -105,7 +106,9 @@ def describe_selection(selection: "Selection") -> dict[str, Any]:
     }
 
 
-def _next_command(selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None) -> str:
+def _next_command(
+    selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None, items: Path | None
+) -> str:
     """Give the fit that was chosen as a command, with the options that this one was given."""
     words = ["plurank", "fit", str(data), "-k", str(selection.n_rankings), "-o", "model.plurank"]
     if selection.n_rankings > 1:
@@ -116,6 +119,8 @@ def _next_command(selection: "Selection", data: Path, seed: int, ties: str, colu
         words += ["--ties", ties]
     for text in column or []:
         words += ["--column", text]
+    if items is not None:
+        words += ["--items", str(items)]
     return shlex.join(words)
 
 

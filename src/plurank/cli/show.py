@@ -7,13 +7,14 @@ import typer
 from rich.filesize import decimal
 
 import plurank
-from plurank.cli import options
+from plurank.cli import options, streams
 from plurank.cli.ingest import describe_store
+from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.portraits import describe_model, describe_user, print_model, print_user
-from plurank.cli.tables import facts
+from plurank.cli.tables import facts, left_out
 from plurank.exceptions import DataError
-from plurank.wording import describe_spread
+from plurank.wording import describe_spread, describe_ties
 
 if TYPE_CHECKING:
     from plurank import DataReport
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 def show(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Comparisons, a store of `plurank ingest`, or a model of `plurank fit`."),
+        typer.Argument(
+            metavar="FILE",
+            help="Comparisons or votes, a store of `plurank ingest`, or a model of `plurank fit`.",
+            callback=streams.as_file,
+        ),
     ],
     top: options.Top = 10,
     user: Annotated[
@@ -32,6 +37,7 @@ def show(
     ] = None,
     ties: options.Ties = "half",
     column: options.Column = None,
+    items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Look into a data file, a store or a model.
@@ -42,21 +48,23 @@ def show(
     \b
     Examples:
       plurank show votes.csv
+      plurank show votes.csv --items comments.csv
       plurank show model.plurank --top 20
       plurank show model.plurank --user anna
 
     A data file has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
-    names for these.
+    names for these. Votes of pol.is and tables of user, item, rating are compared first.
     """
     if not is_model(file):
         _refuse_user(user, file)
         if file.is_dir():
             _show_store(file, as_json=as_json)
         else:
-            _show_data(file, column, ties, as_json=as_json)
+            _show_data(file, column, ties, items, as_json=as_json)
         return
     with progress(f"reading {file.name}"):
         model = plurank.load(file)
+        add_texts(model, items)
     if user is None:
         _show_model(model, top, as_json=as_json)
     else:
@@ -76,10 +84,8 @@ def _refuse_user(user: str | None, file: Path) -> None:
         raise DataError(f"--user needs a model, and {file.name} is none. Make one with `plurank fit`.")
 
 
-def _show_data(file: Path, column: list[str] | None, ties: Any, *, as_json: bool) -> None:
-    columns = options.parse_columns(column)
-    with progress(f"reading {file.name}"):
-        report = plurank.read_comparisons(file, columns=columns, ties=ties).diagnose()
+def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | None, *, as_json: bool) -> None:
+    report = read_data(file, options.parse_columns(column), ties, items).diagnose()
     if as_json:
         emit_json(report.to_dict())
     else:
@@ -90,8 +96,9 @@ def _print_report(report: "DataReport") -> None:
     console = out()
     spread = describe_spread(report.min_per_user, report.median_per_user, report.max_per_user)
     rows = [
-        ("users", f"{report.n_users:,}"),
-        ("items", f"{report.n_items:,}"),
+        ("users", _of_all(report.n_users, "user", report)),
+        ("items", _of_all(report.n_compared_items, "item", report)),
+        *([("votes", describe_ties(report.n_comparisons, report.n_ties))] if report.n_ties else []),
         ("comparisons", f"{report.n_comparisons:,}"),
         ("per user", spread),
         ("repeated", f"{report.n_duplicates:,}"),
@@ -104,6 +111,13 @@ def _print_report(report: "DataReport") -> None:
     if not report.problems:
         console.print("No problems found.", style="green")
     console.print("Next: plurank select FILE, or right away: plurank fit FILE -k 3 -o model.plurank")
+
+
+def _of_all(n: int, what: str, report: "DataReport") -> str:
+    """Say how many there are, and of how many before some were left out or never compared."""
+    left_out = sum(entry.n for entry in report.excluded if entry.what == what)
+    total = (report.n_users if what == "user" else report.n_items) + left_out
+    return f"{n:,}" if n == total else f"{n:,} of {total:,}"
 
 
 def _show_store(folder: Path, *, as_json: bool) -> None:
@@ -121,6 +135,7 @@ def _show_store(folder: Path, *, as_json: bool) -> None:
         *([("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []),
         ("shards", f"{store.n_shards:,}"),
         ("on disk", decimal(store.n_bytes)),
+        *left_out(store.excluded),
     ]
     out().print(facts(rows))
 

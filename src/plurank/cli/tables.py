@@ -1,6 +1,6 @@
 """Plain values as tables for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -10,8 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from plurank.cli.output import label, percent
+from plurank.data.exclusions import Exclusion, list_exclusions
+from plurank.wording import quote, shorten
 
-LABEL_WIDTH = 26  # longer ids end in an ellipsis
+LABEL_WIDTH = 26  # longer texts end in an ellipsis where there is no room for more
+STATEMENT = 40  # characters from which on a text is a statement rather than a name
+LONGEST_TEXT = 500  # characters of a statement that has lines of its own
+LONGEST_QUOTE = 60  # characters of a statement in a sentence
 PLACE_WIDTH = len("Ranking 10")
 BAR_WIDTH = 20
 
@@ -33,12 +38,20 @@ def facts(rows: list[tuple[str, str]]) -> Table:
     return grid
 
 
+def left_out(excluded: Iterable[Exclusion]) -> list[tuple[str, str]]:
+    """Return rows for :func:`facts` that say what was left out, and why."""
+    return [("left out", sentence.rstrip(".").replace(" left out", "", 1)) for sentence in list_exclusions(excluded)]
+
+
 def ranking_tables(console: Console, rankings: list[dict[str, Any]], top: int, names: list[str] | None = None) -> Group:
     """Show rankings side by side, best item first, in as many tables as the terminal's width asks for.
 
     Where it is not certain, the interval of an item's place stands beside it.
     """
-    columns = [_items_with_places(ranking, top) for ranking in rankings]
+    longest = max(len(label(text)) for ranking in rankings for text in _shown(ranking, top))
+    beside = 1 if longest > STATEMENT else len(rankings)  # statements need the whole width
+    room = (console.width - 6) // beside - 3
+    columns = [_items_with_places(ranking, top, room) for ranking in rankings]
     width = max(PLACE_WIDTH, *(cell.cell_len for column in columns for cell in column))
     names = names or [f"Ranking {ranking['ranking']}" for ranking in rankings]
     tables: list[RenderableType] = []
@@ -52,18 +65,30 @@ def ranking_tables(console: Console, rankings: list[dict[str, Any]], top: int, n
     return Group(*tables)
 
 
-def _items_with_places(ranking: dict[str, Any], top: int) -> list[Text]:
-    """Give the best items of a ranking, and to the right of them the intervals of their places."""
-    items = [Text(label(item)) for item in ranking["items"][:top]]
+def _items_with_places(ranking: dict[str, Any], top: int, room: int) -> list[Text]:
+    """Return the best items of a ranking, and to the right of them the intervals of their places.
+
+    Texts are cut between words to what a column's room has for them, and to ``LABEL_WIDTH`` where that is little.
+    """
+    texts = [label(text) for text in _shown(ranking, top)]
     lower, upper = ranking.get("lower", [])[:top], ranking.get("upper", [])[:top]
     places = [interval(low, high) for low, high in zip(lower, upper, strict=True)]
-    width = min(LABEL_WIDTH, max(item.cell_len for item in items))
+    beside = 2 + max(map(len, places)) if any(places) else 0
+    width = min(max(LABEL_WIDTH, room - beside), max(map(cell_len, texts)))
+    items = [Text(shorten(text, width)) for text in texts]
     for item in items:
         item.truncate(width, overflow="ellipsis", pad=any(places))
     if not any(places):
         return items
-    room = max(len(place) for place in places)
-    return [Text.assemble(item, "  ", (f"{place:<{room}}", "dim")) for item, place in zip(items, places, strict=True)]
+    return [
+        Text.assemble(item, "  ", (f"{place:<{beside - 2}}", "dim")) for item, place in zip(items, places, strict=True)
+    ]
+
+
+def _shown(ranking: dict[str, Any], top: int) -> list[Any]:
+    """Return what to show for the best items of a ranking: their texts, or ids where that is all there is."""
+    found: list[Any] = ranking.get("texts", ranking["items"])[:top]
+    return found
 
 
 def interval(lower: int, upper: int) -> str:
@@ -79,13 +104,16 @@ def _pieces(n: int, size: int) -> Iterator[range]:
 
 def divided_tables(console: Console, divided: list[dict[str, Any]]) -> Group:
     """Show the places of some items in every ranking, in as many tables as the terminal's width asks for."""
-    width = min(LABEL_WIDTH, max(len("Item"), *(cell_len(label(entry["item"])) for entry in divided)))
+    texts = [label(entry.get("text", entry["item"])) for entry in divided]
+    n_rankings = len(divided[0]["places"])
+    room = console.width - 2 - n_rankings * (PLACE_WIDTH + 3)
+    width = min(max(LABEL_WIDTH, room), max(len("Item"), *map(cell_len, texts)))
     tables: list[RenderableType] = []
-    for some in _pieces(len(divided[0]["places"]), (console.width - width - 2) // (PLACE_WIDTH + 3)):
+    for some in _pieces(n_rankings, (console.width - width - 2) // (PLACE_WIDTH + 3)):
         table = plain_table("Item", *(f"Ranking {k + 1}" for k in some))
         table.columns[0].no_wrap, table.columns[0].max_width = True, width
-        for entry in divided:
-            table.add_row(label(entry["item"]), *(f"{entry['places'][k]:,}" for k in some))
+        for entry, text in zip(divided, texts, strict=True):
+            table.add_row(shorten(text, width), *(f"{entry['places'][k]:,}" for k in some))
         tables.append(table)
     return Group(*tables)
 
@@ -96,9 +124,15 @@ def novel_pairs_table(rankings: list[dict[str, Any]]) -> Table:
     table.add_column("Novel pair: only this ranking agrees", overflow="fold")
     table.add_column("Intransitive triples", justify="right")
     for ranking in rankings:
-        pair = " over ".join(label(item) for item in ranking["novel_pair"]) if ranking["novel_pair"] else "none"
+        texts = [label(text) for text in ranking.get("novel_pair_texts", ranking["novel_pair"]) or []]
+        pair = " over ".join(map(_quote_if_long, texts)) if texts else "none"
         table.add_row(str(ranking["ranking"]), pair, f"{ranking['intransitive_triples']:,}")
     return table
+
+
+def _quote_if_long(text: str) -> str:
+    """Quote what is a statement, rather than a name."""
+    return quote(text, LONGEST_QUOTE) if len(text.split()) > 3 else shorten(text, LONGEST_QUOTE)
 
 
 def favourites_table(items: list[dict[str, Any]]) -> Table:
@@ -111,7 +145,12 @@ def favourites_table(items: list[dict[str, Any]]) -> Table:
         table.add_column("Places", justify="right")
     for item in items:
         places = [interval(item["lower"], item["upper"]) or str(item["lower"])] if has_places else []
-        table.add_row(str(item["rank"]), label(item["item"]), percent(item["score"]), *places)
+        table.add_row(
+            str(item["rank"]),
+            shorten(label(item.get("text", item["item"])), LONGEST_TEXT),
+            percent(item["score"]),
+            *places,
+        )
     return table
 
 

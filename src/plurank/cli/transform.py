@@ -6,23 +6,26 @@ from typing import Annotated
 import typer
 
 import plurank
-from plurank.cli import options
+from plurank.cli import options, streams
 from plurank.cli.errors import about
-from plurank.cli.files import check_output, written
+from plurank.cli.files import check_table, written
 from plurank.cli.inputs import open_source
 from plurank.cli.output import emit_json, label, out, progress
-from plurank.exceptions import ParameterError
 from plurank.wording import count
 
 
 def transform(
     model: options.ModelFile,
-    data: Annotated[Path, typer.Argument(metavar="INPUT", help="Comparisons of any people: a file or a store.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write, .parquet.")],
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="INPUT", help="Comparisons of any people: a file or a store.", callback=streams.as_file),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write: .csv or .parquet.")],
     engine: options.EngineOption = "local",
     scheduler: options.Scheduler = None,
     ties: options.Ties = "half",
     column: options.Column = None,
+    items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Weigh the rankings of a model for other people.
@@ -32,16 +35,14 @@ def transform(
 
     \b
     Examples:
-      plurank transform model.plurank new.csv -o weights.parquet
+      plurank transform model.plurank new.csv -o weights.csv
       plurank transform model.plurank votes.store -o weights.parquet
 
     INPUT has columns as for `plurank fit`, or is a store made by `plurank ingest`.
     """
-    if output.suffix.lower() not in (".parquet", ".pq"):
-        raise ParameterError(f"{output.name}: expected a name ending in .parquet.")
-    target = check_output(output, data, model)
+    target = check_table(output, data, model)
     fitted = plurank.load(model)
-    source = open_source(data, column, ties)
+    source = open_source(data, column, ties, items)
     with progress("weighing rankings"), about(data):
         fitted.write_weights(source, target, engine=engine, scheduler=scheduler)
     written.append(target)

@@ -7,9 +7,10 @@ import typer
 
 import plurank
 from plurank.choices import Ties
-from plurank.cli import options
+from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_output, written
+from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, label, out, progress
 from plurank.cli.portraits import describe_model
 from plurank.exceptions import DataError, ParameterError
@@ -23,7 +24,12 @@ def update(
     model: options.ModelFile,
     data: Annotated[
         Path | None,
-        typer.Argument(metavar="INPUT", help="Comparisons that the model has not seen.", show_default=False),
+        typer.Argument(
+            metavar="INPUT",
+            help="Comparisons that the model has not seen.",
+            show_default=False,
+            callback=streams.as_file,
+        ),
     ] = None,
     feedback: Annotated[
         str | None,
@@ -35,6 +41,7 @@ def update(
     ] = None,
     ties: options.Ties = "half",
     column: options.Column = None,
+    items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Go on fitting a model with more comparisons.
@@ -61,12 +68,13 @@ def update(
     fitted = _load(model)
     n_users, n_items = len(fitted.users_), len(fitted.items_)
     if data is not None:
-        comparisons = _learn_from_file(fitted, data, options.parse_columns(column), ties)
+        comparisons = _learn_from_file(fitted, data, options.parse_columns(column), ties, items)
     elif (found := _learn_from_feedback(fitted, str(feedback))) is not None:
         comparisons = found
     else:
         _say_nothing_new(model, as_json=as_json)
         return
+    add_texts(fitted, items)
     fitted.save(target)
     written.append(target)
     sizes = {
@@ -80,9 +88,11 @@ def update(
         _print(output or model, sizes)
 
 
-def _learn_from_file(fitted: "MixedRanking", data: Path, columns: dict[str, str] | None, ties: Ties) -> "Comparisons":
+def _learn_from_file(
+    fitted: "MixedRanking", data: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None
+) -> "Comparisons":
+    comparisons = read_data(data, columns, ties, items)
     with progress("updating", announce=True) as on_progress, about(data):
-        comparisons = plurank.read_comparisons(data, columns=columns, ties=ties)
         fitted.update(comparisons, on_progress=on_progress)
     return comparisons
 

@@ -5,13 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from plurank.choices import Ties
 from plurank.data.checks import check_choice
+from plurank.data.comparisons import refuse_rows
 from plurank.data.encoding import as_series
-from plurank.data.outcomes import Reading, Survey, read_comparison, read_outcome
-from plurank.data.rows import NO_ROWS, Rows, as_numbers, refuse_missing
+from plurank.data.outcomes import Reading, Survey, as_text, read_comparison, read_outcome
+from plurank.data.rows import MARKED_INVALID, NO_ROWS, Rows, as_numbers, refuse_missing
 from plurank.exceptions import DataError, ParameterError
 
 # role -> names understood, ours first; compared without regard to case, and a space is as good as _
@@ -27,12 +30,19 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "outcome": ("winner", "label"),
     "comparison": ("comparison",),
     "weight": ("weight", "weights"),
+    "valid": ("valid",),
     "item": ("item", "item_id", "itemid", "movieid", "movie_id", "comment-id"),
     "rating": ("rating", "stars", "score", "vote"),
     "rank": ("rank", "position", "place"),
 }  # fmt: skip
+# names that mean a role only where no other does, such as those of All Our Ideas
+FALLBACKS: dict[str, tuple[str, ...]] = {
+    "user": ("session_id", "session"), "winner": ("winner_id",), "loser": ("loser_id",),
+    "left": ("left_choice_id",), "right": ("right_choice_id",),
+}  # fmt: skip
 MOST_NAMES = 30  # of columns, in a message
-ROLES = ("user", "winner", "loser", "left", "right", "outcome", "comparison", "weight")
+YES_WORDS, NO_WORDS = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
+ROLES = ("user", "winner", "loser", "left", "right", "outcome", "comparison", "weight", "valid")
 
 Columns = Mapping[str, Any]
 Given = Mapping[str, str] | None
@@ -52,7 +62,7 @@ def as_columns(frame: Any) -> Columns:
     except nw.exceptions.DuplicateError:
         names = getattr(frame, "column_names", None) or frame.columns
         raise DataError(
-            f"two columns have the same name; the columns are {_names(names)}. Rename or drop one of them."
+            f"two columns have the same name; the columns are {list_names(names)}. Rename or drop one of them."
         ) from None
     return {str(column.name): column.to_native() for column in columns}
 
@@ -64,7 +74,7 @@ def find_column(found: Columns, role: str, given: Given) -> pl.Series:
         nameless = " If the first line is data already, put a line of column names above it."
         raise DataError(
             f"no column for the {role}: expected one of {', '.join(ALIASES[role])}; "
-            f"the columns are {_names(found)}. Name it with columns={{'{role}': ...}}."
+            f"the columns are {list_names(found)}. Name it with columns={{'{role}': ...}}."
             + ("" if given or has_role(found, *ALIASES) else nameless)
         )
     return column
@@ -75,22 +85,27 @@ def find_optional(found: Columns, role: str, given: Given) -> pl.Series | None:
     if given and role in given:
         name = str(given[role])
         if name not in found:
-            raise DataError(f"there is no column {name!r} for the {role}; the columns are {_names(found)}.")
+            raise DataError(f"there is no column {name!r} for the {role}; the columns are {list_names(found)}.")
         return as_series(found[name], name)
-    plain = {name: _plain(name) for name in found}
-    matches = [name for alias in ALIASES[role] for name in found if plain[name] == alias]
+    plain = {name: plain_name(name) for name in found}
+    matches: list[str] = []
+    for names in (ALIASES[role], FALLBACKS.get(role, ())):
+        matches = matches or [name for alias in names for name in found if plain[name] == alias]
     ours = [name for name in matches if plain[name] == role]
     if len(ours or matches) > 1:
-        raise DataError(f"{_names(ours or matches)} could all be the {role}: say which with columns={{'{role}': ...}}.")
+        raise DataError(
+            f"{list_names(ours or matches)} could all be the {role}: say which with columns={{'{role}': ...}}."
+        )
     return as_series(found[matches[0]], matches[0]) if matches else None
 
 
-def _plain(name: str) -> str:
-    """Give a name as it is compared, without the mark that polars gives to the second of two equal names of a CSV."""
+def plain_name(name: str) -> str:
+    """Return a name as it is compared, without the mark that polars gives to the second of two equal names of a CSV."""
     return re.sub(r"_duplicated_\d+$", "", name.strip().lower().replace(" ", "_"))
 
 
-def _names(names: Iterable[Any]) -> str:
+def list_names(names: Iterable[Any]) -> str:
+    """List names of columns, each and all together at a length that fits a message."""
     listed = [str(name) for name in names]
     more = f" and {len(listed) - MOST_NAMES:,} more" if len(listed) > MOST_NAMES else ""
     return (", ".join(f"{name!r:.60}" for name in listed[:MOST_NAMES]) or "none") + more
@@ -102,7 +117,7 @@ def check_roles(given: Given, roles: Sequence[str]) -> None:
         raise ParameterError(f"columns must be a dict such as {{'user': 'voter'}}, got {given!r:.60}.")
     unknown = sorted(str(role) for role in set(given or {}) - set(roles))
     if unknown:
-        raise ParameterError(f"columns= knows the roles {', '.join(roles)}, not {_names(unknown)}.")
+        raise ParameterError(f"columns= knows the roles {', '.join(roles)}, not {list_names(unknown)}.")
 
 
 def may_matter(name: str, given: Given) -> bool:
@@ -112,8 +127,8 @@ def may_matter(name: str, given: Given) -> bool:
 
 def has_role(names: Iterable[str], *roles: str) -> bool:
     """Tell whether some column has a name that is understood as one of the roles."""
-    plain = {_plain(name) for name in names}
-    return any(plain.intersection(ALIASES[role]) for role in roles)
+    plain = {plain_name(name) for name in names}
+    return any(plain.intersection((*ALIASES[role], *FALLBACKS.get(role, ()))) for role in roles)
 
 
 def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, reading: Reading | None = None) -> Rows:
@@ -131,14 +146,29 @@ def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, readi
     users = find_column(found, "user", given).rename("user")
     weights = find_optional(found, "weight", given)
     numbers = None if weights is None else as_numbers(weights)
-    losers = find_optional(found, "loser", given)
+    losers, valid = (find_optional(found, role, given) for role in ("loser", "valid"))
+    invalid = None if valid is None else ~read_flags(valid, first_row)
     if losers is not None:
         winners = find_column(found, "winner", given).rename("winner")
-        return Rows(users, winners, losers.rename("loser"), numbers, numbers=first_row)
+        rows = Rows(users, winners, losers.rename("loser"), numbers, numbers=first_row)
+        return rows if invalid is None else rows.without(invalid, MARKED_INVALID)
     left, right, said, is_number = _find_sides(found, given, first_row)
     won, tied = read_comparison(said, first_row) if is_number else read_outcome(left, right, said, reading)
     rows = Rows(users, left, right, numbers, second_won=won, tied=tied, numbers=first_row)
+    rows = rows if invalid is None else rows.without(invalid, MARKED_INVALID)
     return rows.without_ties() if ties == "drop" else rows
+
+
+def read_flags(series: pl.Series, first_row: int = 1) -> NDArray[np.bool_]:
+    """Read what is true or false, as booleans, 1 and 0, or words; raise for anything else."""
+    words = as_text(series).str.strip_chars().str.to_lowercase()
+    yes, no = (words.is_in(list(choice)).fill_null(False).to_numpy() for choice in (YES_WORDS, NO_WORDS))
+    bad = ~(yes | no)
+    if bad.any():
+        example = f"{series[int(np.argmax(bad))]!r:.60}"
+        remedy = f"Use true or false, or give the column {series.name!r:.60} another name"
+        refuse_rows(bad, f"{series.name} is neither true nor false ({example})", remedy, first_row)
+    return yes
 
 
 def names_winners(frame: Any, given: Given) -> bool:
@@ -165,7 +195,7 @@ def _refuse_other_forms(found: Columns, given: Given) -> None:
     for role, method in (("rating", "from_ratings"), ("rank", "from_rankings")):
         if has_role(found, role):
             raise DataError(
-                f"these are {role}s, not comparisons (columns {_names(found)}): turn them into comparisons "
+                f"these are {role}s, not comparisons (columns {list_names(found)}): turn them into comparisons "
                 f"with Comparisons.{method} or `plurank convert`."
             )
 
@@ -183,10 +213,10 @@ def _find_sides(found: Columns, given: Given, first_row: int) -> tuple[pl.Series
         remedy = f"{sides}, or that of the loser with columns={{'loser': ...}}" if said else mine
         raise DataError(
             "expected the columns user, winner, loser (or user, left, right, winner); "
-            f"the columns are {_names(found)}. Name {remedy}."
+            f"the columns are {list_names(found)}. Name {remedy}."
         )
     if len(said) == 2:
-        raise DataError(f"{_names(s.name for s in said)} could both say who won. Drop one of the columns.")
+        raise DataError(f"{list_names(s.name for s in said)} could both say who won. Drop one of the columns.")
     for series in (left, right, *said):
         refuse_missing(series, first_row)
     return left, right, said[0], comparison is not None

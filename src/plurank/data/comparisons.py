@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from plurank.choices import Pairs, RatingTies, SplitBy, Ties
 from plurank.data.encoding import Labels, as_series
-from plurank.data.exclusions import Exclusion
+from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.exceptions import DataError
 from plurank.rng import RandomState
 from plurank.wording import describe_spread, list_sizes
@@ -33,7 +33,8 @@ class Comparisons:
     ``users``, the labels. A comparison of weight 2 counts as two; ``weights`` is None where all weigh 1. ``rated`` says
     whether comparisons were made from ratings or rankings, None where nobody knows; ``ratings`` are the ratings or
     votes themselves, where they are at hand and complete. ``texts`` are display texts of the items, None where ids
-    are all there is. ``excluded`` lists what reading or conversion left out.
+    are all there is. ``excluded`` lists what reading or conversion left out,
+    and ``n_ties`` is how many rows were ties, each of which became two comparisons of half the weight.
     Make one with ``read_comparisons``, ``from_frame``, ``from_arrays``, ``from_ratings`` or
     ``from_rankings``.
     """
@@ -48,6 +49,7 @@ class Comparisons:
     ratings: "Rated | None" = None
     texts: tuple[str, ...] | None = None
     excluded: tuple[Exclusion, ...] = ()
+    n_ties: int = 0
 
     def __post_init__(self) -> None:
         # views that cannot be written to; the arrays given stay as they are
@@ -71,9 +73,32 @@ class Comparisons:
     def __len__(self) -> int:
         return len(self.winners)
 
+    def __getitem__(self, rows: Any) -> "Comparisons":
+        """Select comparisons by an array of their numbers or of marks, or by a slice; users and items are renumbered.
+
+        scikit-learn splits comparisons this way, as in ``cross_val_score(model, comparisons)``. To keep the comparisons
+        of a user together, give it ``groups=comparisons.user_of_each()`` and ``cv=GroupKFold()``.
+        """
+        keep = np.zeros(len(self), dtype=bool)
+        try:
+            keep[rows] = True
+        except (IndexError, ValueError, TypeError):
+            kind = "array of numbers of comparisons, an array of marks or a slice"
+            raise IndexError(f"expected an {kind}, each number below {len(self):,}; got {rows!r:.80}.") from None
+        return self.select(keep)
+
+    __iter__ = None  # comparisons are selected, not gone through one by one
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of comparisons, and 3: user, winner, loser."""
+        return len(self), 3
+
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else f", total weight {self.weights.sum():,.10g}"
-        return f"<Comparisons: {list_sizes(self.n_users, self.n_items, len(self))} ({self._spread()}){weighted}>"
+        left_out = "".join(f"; {sentence.rstrip('.')}" for sentence in list_exclusions(self.excluded))
+        sizes = list_sizes(self.n_users, self.n_items, len(self))
+        return f"<Comparisons: {sizes} ({self._spread()}){weighted}{left_out}>"
 
     def _spread(self) -> str:
         per_user = np.diff(self.offsets)
@@ -138,6 +163,27 @@ class Comparisons:
         part = (self.winners[rows], self.losers[rows], offsets, self.items, users, weights, self.rated)
         return Comparisons(*part, texts=self.texts)  # ratings and exclusions are of the whole
 
+    def with_items(self, items: Any) -> "Comparisons":
+        """Return the same comparisons with texts of the items, without the items that are hidden.
+
+        Comparisons and ratings of hidden items are left out, and ``excluded`` counts them.
+
+        Parameters
+        ----------
+        items : Items, path or data frame
+            The table about items, as ``read_items`` reads it.
+
+        Examples
+        --------
+        >>> import plurank, polars as pl
+        >>> votes = plurank.Comparisons.from_arrays(["ann", "ann"], ["a", "b"], ["b", "c"])
+        >>> votes.with_items(pl.DataFrame({"item": ["a", "b", "c"], "text": ["Ale", "Beer", "Cider"]})).texts
+        ('Ale', 'Beer', 'Cider')
+        """
+        from plurank.data.items import add_items, read_items
+
+        return add_items(self, read_items(items))
+
     def split(
         self,
         test_size: float = 0.2,
@@ -189,12 +235,15 @@ class Comparisons:
 
         Understood are ``user, winner, loser[, weight]`` and the names other tools use (see the README); name
         yours with ``columns={"user": "voter", ...}``. A tie counts as half a win each way, or is dropped with
-        ``ties="drop"``.
+        ``ties="drop"``. Rows that a column ``valid`` calls false are left out. ``items`` lists items, compared or
+        not, or is a table about them from ``read_items``.
         """
         from plurank.data.columns import read_rows
+        from plurank.data.items import Items
         from plurank.data.rows import number_rows
 
-        return number_rows(read_rows(frame, columns, ties), items)
+        rows = read_rows(frame, columns, ties)
+        return number_rows(rows).with_items(items) if isinstance(items, Items) else number_rows(rows, items)
 
     @classmethod
     def from_ratings(
@@ -206,8 +255,13 @@ class Comparisons:
         *,
         pairs_per_rating: float = 5,
         columns: Mapping[str, str] | None = None,
+        items: Any = None,
     ) -> "Comparisons":
         """Compare the items a user rated: columns user, item, rating (higher is better).
+
+        Or a column for the user and one for each item. Missing ratings are left out; so are users who rated one item
+        only, or all items alike: ``excluded`` of the result counts them. ``items`` is a table about items, as for
+        ``with_items``: hidden ones are left out before anything is compared.
 
         pairs: ``full`` (all pairs) or ``partial`` (at random, ``pairs_per_rating`` times as many as the user
         has ratings); ties: ``ignore``, ``both`` (one comparison each way) or ``random`` (one way, by a coin).
@@ -215,7 +269,7 @@ class Comparisons:
         """
         from plurank.data.ratings import compare_ratings
 
-        return compare_ratings(frame, pairs, ties, random_state, pairs_per_rating, columns)
+        return compare_ratings(frame, pairs, ties, random_state, pairs_per_rating, columns, items)
 
     @classmethod
     def from_rankings(
@@ -225,11 +279,15 @@ class Comparisons:
         random_state: RandomState = None,
         *,
         columns: Mapping[str, str] | None = None,
+        items: Any = None,
     ) -> "Comparisons":
-        """Compare all items a user ranked: columns user, item, rank (1 is best; leave unranked items out)."""
+        """Compare all items a user ranked: columns user, item, rank (1 is best; leave unranked items out).
+
+        ``items`` is a table about items, as for ``with_items``.
+        """
         from plurank.data.ratings import compare_rankings
 
-        return compare_rankings(frame, ties, random_state, columns)
+        return compare_rankings(frame, ties, random_state, columns, items)
 
 
 def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: RowNumbers = 1) -> None:

@@ -11,7 +11,10 @@ from scipy.sparse.csgraph import connected_components
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
-from plurank.wording import count, describe_spread, list_sizes
+from plurank.data.exclusions import Exclusion, list_exclusions
+from plurank.wording import count, describe_spread, describe_ties, list_sizes, shorten
+
+LONGEST = 60  # characters of an item in a sentence
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,13 @@ class DataReport:
     item_groups: list[list[Any]]
     n_duplicates: int
     alike_items: list[Any]
+    n_ties: int = 0
+    excluded: tuple[Exclusion, ...] = ()
+
+    @property
+    def n_compared_items(self) -> int:
+        """How many items are in a comparison."""
+        return self.n_items - len(self.uncompared_items)
 
     @property
     def is_connected(self) -> bool:
@@ -40,7 +50,7 @@ class DataReport:
     @property
     def problems(self) -> list[str]:
         """One sentence for each finding; an empty list means a healthy data set."""
-        found = []
+        found = list_exclusions(self.excluded)
         if self.n_users_with_fewer_than_two:
             found.append(
                 f"{self.n_users_with_fewer_than_two:,} of {count(self.n_users, 'user')} made fewer than two "
@@ -73,13 +83,16 @@ class DataReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain Python values, for JSON."""
-        return {**asdict(self), "is_connected": self.is_connected, "problems": self.problems}
+        found = {"n_compared_items": self.n_compared_items, "is_connected": self.is_connected}
+        excluded = [entry.to_dict() for entry in self.excluded]
+        return {**asdict(self), **found, "excluded": excluded, "problems": self.problems}
 
     def __str__(self) -> str:
         sizes = list_sizes(self.n_users, self.n_items, self.n_comparisons)
         spread = describe_spread(self.min_per_user, self.median_per_user, self.max_per_user)
         problems = [f"- {problem}" for problem in self.problems or ["no problems found."]]
-        return "\n".join([f"{sizes} ({spread})", *problems])
+        ties = [describe_ties(self.n_comparisons, self.n_ties)] if self.n_ties else []
+        return "\n".join([f"{sizes} ({spread})", *ties, *problems])
 
 
 def diagnose(comparisons: Comparisons) -> DataReport:
@@ -103,6 +116,8 @@ def diagnose(comparisons: Comparisons) -> DataReport:
         item_groups=_item_groups(c, won | lost),
         n_duplicates=int(kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items)),
         alike_items=_alike_items([item for item in labels.tolist() if isinstance(item, str)]),
+        n_ties=c.n_ties,
+        excluded=c.excluded,
     )
 
 
@@ -129,4 +144,4 @@ def _list(items: list[Any]) -> str:
 
 
 def _some(items: list[Any]) -> str:
-    return ", ".join(repr(item) for item in items[:5]) + (", ..." if len(items) > 5 else "")
+    return ", ".join(shorten(repr(item), LONGEST) for item in items[:5]) + (", ..." if len(items) > 5 else "")

@@ -23,7 +23,10 @@ def list_inputs(inputs: Inputs, without: tuple[Path, ...]) -> list[Path]:
         raise ParameterError("expected at least one file, glob or folder to ingest, got none.")
     files = [file for entry in given for file in _find_files(entry, without)]
     for file in files:
-        kind_of(existing(file))
+        if kind_of(existing(file)) == "JSON":
+            raise DataError(
+                f"{file.name} is one JSON array, which has to be read at once. Write one record a line, .jsonl."
+            )
     _refuse_repeats(files)
     return files
 
@@ -42,10 +45,10 @@ def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
 
 
 def _files_of_folder(folder: Path) -> list[Path]:
-    known = [file for file in folder.iterdir() if file.is_file() and plain_suffix(file) in KINDS]
+    known = [file for file in folder.iterdir() if file.is_file() and KINDS.get(plain_suffix(file), "JSON") != "JSON"]
     found = sorted(file for file in known if file.name[0] not in "._")  # such names are other programs' notes
     if not found:
-        endings = ", ".join(KINDS)
+        endings = ", ".join(ending for ending, kind in KINDS.items() if kind != "JSON")
         raise DataError(f"{folder} holds no file to ingest. Expected an ending of {endings}, or these with .gz.")
     return found
 

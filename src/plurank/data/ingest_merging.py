@@ -14,7 +14,7 @@ from plurank.data.encoding import Codes, invert
 from plurank.data.ingest_cuts import Counts, Cuts, cut_into_shards
 from plurank.data.ingest_ids import settle_type
 from plurank.data.ingest_memory import PROGRAM, USER_ROW, Budget
-from plurank.data.ingest_runs import NEW_ITEMS, RECORD, RUNS, Run, rewrite_as_text, run_folder
+from plurank.data.ingest_runs import LEFT_OUT, NEW_ITEMS, RECORD, RUNS, Run, rewrite_as_text, run_folder
 from plurank.data.shards import Shard, clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
 from plurank.data.store import FORMAT, ITEMS, MANIFEST, SHARDS, VERSION, seal
 from plurank.exceptions import ParameterError
@@ -38,7 +38,9 @@ def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_prog
             write_json(record, _write_shard(store / SHARDS / record.stem, shard))
         records.append(json.loads(record.read_bytes()))
         on_progress("sorting users", (number + 1) / (len(positions) - 1))
-    _write_manifest(store, records, items)
+    left_out = part / LEFT_OUT
+    excluded = json.loads(left_out.read_bytes()) if left_out.exists() else []
+    _write_manifest(store, records, items, excluded)
 
 
 def _sort_alike(runs: list[Run], part: Path) -> list[Path]:
@@ -82,7 +84,7 @@ def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
     if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
         needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
         raise ParameterError(
-            f"user {cuts.largest!r} has {n:,} comparisons, more than the memory given has room for. "
+            f"user {cuts.largest!r:.60} has {n:,} comparisons, more than the memory given has room for. "
             f"Give {needed:,}GB of memory, and run again to go on."
         )
 
@@ -117,7 +119,9 @@ def _write_shard(folder: Path, shard: Shard) -> dict[str, Any]:
     }
 
 
-def _write_manifest(store: Path, records: list[dict[str, Any]], items: pl.Series) -> None:
+def _write_manifest(
+    store: Path, records: list[dict[str, Any]], items: pl.Series, excluded: list[dict[str, Any]]
+) -> None:
     """Write what makes shards a store."""
     for leftover in store.glob(".*.part"):  # of an ingest that was killed just here
         leftover.unlink()
@@ -135,6 +139,7 @@ def _write_manifest(store: Path, records: list[dict[str, Any]], items: pl.Series
         "least_per_user": min(per_user),
         "median_per_user": _median(per_user),
         "most_per_user": max(per_user),
+        "excluded": excluded,
         "items": write_labels(store / ITEMS, items),
         "shards": [{key: record[key] for key in ("name", "n_users", "n_comparisons", "files")} for record in records],
     }

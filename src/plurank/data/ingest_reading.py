@@ -1,23 +1,27 @@
 """The first half of an ingest: all inputs, batch by batch, become sorted runs on disk."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from plurank.choices import Ties
 from plurank.data.columns import Given, decide_reading, names_winners, read_rows
+from plurank.data.exclusions import Exclusion
 from plurank.data.ingest_batches import Batch, Place, read_batches
 from plurank.data.ingest_ids import IdKind, Vocabulary, settle_type
 from plurank.data.ingest_inputs import name_files
 from plurank.data.ingest_memory import Budget
-from plurank.data.ingest_runs import NEW_ITEMS, RUNS, Origin, Run, list_runs, run_folder, write_run
+from plurank.data.ingest_runs import LEFT_OUT, NEW_ITEMS, RUNS, Origin, Run, list_runs, run_folder, write_run
 from plurank.data.outcomes import Reading
 from plurank.data.readers import is_text
-from plurank.data.rows import NO_ROWS, ONLY_TIES
+from plurank.data.rows import NO_ROWS, ONLY_INVALID, ONLY_TIES, TIES_DROPPED
 from plurank.data.shards import read_labels
 from plurank.exceptions import DataError
 from plurank.progress import Progress
+from plurank.writing import write_json
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,8 @@ def read_inputs(source: Source, part: Path, budget: Budget, on_progress: Progres
             share = (sum(sizes[:number]) + done * sizes[number]) / sum(sizes)
             on_progress(f"reading {reader.names[number]}", share)
     if not reader.runs:
-        raise DataError(ONLY_TIES)
+        raise DataError(ONLY_TIES if TIES_DROPPED in reader.left_out else ONLY_INVALID)
+    write_json(part / LEFT_OUT, reader.describe_left_out())
 
 
 class InputReader:
@@ -50,6 +55,7 @@ class InputReader:
         self.vocabulary = Vocabulary(budget)
         self.kinds: dict[str, dict[IdKind, str]] = {"user": {}, "item": {}}
         self.runs: list[Run] = []
+        self.n_rows, self.left_out = 0, Counter[str]()  # of rows that are in no run yet
         for run in list_runs(part / RUNS):
             self.vocabulary.add(read_labels(run_folder(part / RUNS, run.number) / NEW_ITEMS))
             self._remember(run)
@@ -87,11 +93,26 @@ class InputReader:
         """Turn a batch into a run."""
         first_row = batch.begin.n_rows + 1
         rows = read_rows(batch.frame, self.source.columns, self.source.ties, first_row=first_row, reading=reading)
+        self.n_rows += len(batch.frame)
+        self.left_out.update({entry.reason: entry.n for entry in rows.excluded})
         if len(rows.users):
             folder = run_folder(self.part / RUNS, len(self.runs))
             origin = Origin(number, batch.end.position, batch.end.n_rows, reading)
             from_text = is_text(self.source.files[number])
-            self._remember(write_run(folder, rows, self.vocabulary, origin, from_text=from_text))
+            self._remember(
+                write_run(
+                    folder, rows, self.vocabulary, origin,
+                    from_text=from_text, n_rows=self.n_rows, left_out=dict(self.left_out),
+                )
+            )  # fmt: skip
+            self.n_rows, self.left_out = 0, Counter()
+
+    def describe_left_out(self) -> list[dict[str, Any]]:
+        """Return what was left out of all inputs, as plain values."""
+        total, n_rows = Counter(self.left_out), self.n_rows + sum(run.n_rows for run in self.runs)
+        for run in self.runs:
+            total.update(run.left_out)
+        return [Exclusion("row", total[reason], n_rows, reason).to_dict() for reason in sorted(total)]
 
     def _remember(self, run: Run) -> None:
         self.runs.append(run)

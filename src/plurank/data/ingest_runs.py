@@ -5,7 +5,7 @@ record of where in the inputs it ends. A run without its record does not count.
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +16,7 @@ from plurank.data.rows import Rows, sort_rows
 from plurank.data.shards import Shard, clear_folder, map_part, merge_parts, write_labels, write_shard
 from plurank.writing import write_json
 
-RUNS, RECORD, NEW_ITEMS = "runs", "run.json", "items.parquet"
+RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Run:
     n_comparisons: int
     label_bytes: int
     is_weighted: bool
+    n_rows: int = 0  # of the inputs, since the run before
+    left_out: dict[str, int] = field(default_factory=dict)  # how many of these, by the reason
 
 
 def run_folder(runs: Path, number: int) -> Path:
@@ -57,7 +59,16 @@ def list_runs(runs: Path) -> list[Run]:
     return found
 
 
-def write_run(folder: Path, rows: Rows, vocabulary: Vocabulary, origin: Origin, *, from_text: bool) -> Run:
+def write_run(
+    folder: Path,
+    rows: Rows,
+    vocabulary: Vocabulary,
+    origin: Origin,
+    *,
+    from_text: bool,
+    n_rows: int,
+    left_out: dict[str, int],
+) -> Run:
     """Check and sort the rows of a batch, and set them down."""
     s = sort_rows(check_ids(rows), from_text=from_text)
     codes, new_items = vocabulary.add(s.items)
@@ -70,6 +81,8 @@ def write_run(folder: Path, rows: Rows, vocabulary: Vocabulary, origin: Origin, 
         n_comparisons=len(s.winners),
         label_bytes=int(s.users.estimated_size()),
         is_weighted=s.weights is not None,
+        n_rows=n_rows,
+        left_out=left_out,
     )
     clear_folder(folder)
     write_shard(folder, Shard(codes[s.winners], codes[s.losers], s.offsets, s.users, s.weights))

@@ -51,7 +51,7 @@ class Survey:
 
     def add(self, left: pl.Series, right: pl.Series, outcome: pl.Series, first_row: int = 1) -> dict[Reading, Mask]:
         """Look at more rows; gives how each reading understands them, (3, n) as in :func:`_read_items`."""
-        left, right, outcome = (_as_text(series) for series in (left, right, outcome))
+        left, right, outcome = (as_text(series) for series in (left, right, outcome))
         claims: dict[Reading, Mask] = {
             "items": _read_items(left, right, outcome),
             "sides": _read_words(left.name, right.name, outcome),
@@ -61,13 +61,13 @@ class Survey:
             self.n_misfits[reading] += int(np.sum(misfit))
             if np.any(misfit) and reading not in self.misfits:
                 at = int(np.argmax(misfit))
-                row = f"row {at + first_row}: {outcome.name} {outcome[at]!r}"
+                row = f"row {at + first_row}: {outcome.name} {outcome[at]!r:.60}"
                 self.misfits[reading] = f"{row} {_describe_misfit(left[at], right[at], claims, at)}"
         unlike = np.any(claims["items"] != claims["sides"], axis=0)
         if self.ambiguity is None and np.any(unlike) and outcome.name.strip().lower() != "label":
             at = int(np.argmax(unlike))
             self.ambiguity = (
-                f"row {at + first_row}: {outcome.name} {outcome[at]!r} could mean the item or the side. "
+                f"row {at + first_row}: {outcome.name} {outcome[at]!r:.60} could mean the item or the side. "
                 "Name the column 'label' if it holds items, or rename the items."
             )
         return claims
@@ -87,7 +87,7 @@ def _describe_misfit(left: str, right: str, claims: dict[Reading, Mask], at: int
         return "names an item where other rows name a side. Name sides throughout, or items."
     if claims["sides"][:, at].any():
         return "names a side where other rows name an item. Name items throughout, or sides."
-    return f"is neither left ({left!r}) nor right ({right!r}). Use one of them, or 'tie'."
+    return f"is neither left ({left!r:.60}) nor right ({right!r:.60}). Use one of them, or 'tie'."
 
 
 def _read_items(left: pl.Series, right: pl.Series, outcome: pl.Series) -> Mask:
@@ -108,7 +108,7 @@ def _words(outcome: pl.Series) -> pl.Series:
     return outcome.str.strip_chars().str.to_lowercase().fill_null("")
 
 
-def _as_text(series: pl.Series) -> pl.Series:
+def as_text(series: pl.Series) -> pl.Series:
     """Write ids as text, whole numbers alike whatever their type."""
     if series.dtype == pl.Object:
         return pl.Series(series.name, [str(value) for value in series.to_list()])

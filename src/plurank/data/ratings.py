@@ -5,7 +5,7 @@ Paper: section 6.3, the choices Full or Partial and Both, Ignore or Random.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -14,14 +14,25 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.choices import Pairs, RatingTies
 from plurank.data.checks import check_choice, check_positive
-from plurank.data.columns import as_columns, check_roles, find_column
+from plurank.data.columns import Columns, as_columns, check_roles, find_column, find_optional, has_role, list_names
 from plurank.data.comparisons import Comparisons, refuse_rows
-from plurank.data.encoding import Labels, encode
+from plurank.data.encoding import Codes, Labels, as_series, encode, missing
+from plurank.data.exclusions import Exclusion
+from plurank.data.items import HIDDEN, ON_HIDDEN, read_items, refuse_reversed
 from plurank.data.rows import as_numbers, refuse_missing
 from plurank.exceptions import DataError
 from plurank.rng import RandomState, as_generator, spawn
 
 TIES = {"ignore": 0, "both": 1, "random": 2}
+Kind = Literal["rating", "vote", "rank"]
+Marks = NDArray[np.bool_]
+# why somebody's values make no comparison: one only, or all alike
+SILENT: dict[Kind, tuple[str, str]] = {
+    "rating": ("rated a single item", "gave the same rating throughout"),
+    "vote": ("cast a single vote", "gave the same answer throughout"),
+    "rank": ("ranked a single item", "ranked all items alike"),
+}
+LEAST_WIDE = 2  # columns of items
 MOST_PAIRS = 2 * 10**9  # in memory, at 8 bytes each
 
 
@@ -32,35 +43,54 @@ def compare_ratings(
     random_state: RandomState,
     pairs_per_rating: float,
     columns: Mapping[str, str] | None,
+    items: Any = None,
+    most: int = MOST_PAIRS,
 ) -> Comparisons:
     """Turn ratings into comparisons; see :meth:`Comparisons.from_ratings`."""
     check_choice("pairs", pairs, Pairs)
     check_choice("ties", ties, RatingTies)
     check_positive("pairs_per_rating", pairs_per_rating)
     rng = as_generator(random_state)
-    rated = read_rated(frame, "rating", columns)
-    return _refuse_nothing(compare_rated(rated, ties, pairs_per_rating if pairs == "partial" else None, rng))
+    rated = read_rated(frame, "rating", columns, items)
+    if pairs == "full":
+        _refuse_too_many(rated, most)
+    made = compare_rated(rated, ties, pairs_per_rating if pairs == "partial" else None, rng)
+    return _refuse_nothing(_with_texts(made, items))
 
 
 def compare_rankings(
-    frame: Any, ties: RatingTies, random_state: RandomState, columns: Mapping[str, str] | None
+    frame: Any,
+    ties: RatingTies,
+    random_state: RandomState,
+    columns: Mapping[str, str] | None,
+    items: Any = None,
 ) -> Comparisons:
     """Turn rankings into comparisons; see :meth:`Comparisons.from_rankings`."""
     check_choice("ties", ties, RatingTies)
     rng = as_generator(random_state)
-    ranked = read_rated(frame, "rank", columns)
-    return _refuse_nothing(compare_rated(replace(ranked, values=-ranked.values), ties, None, rng))
+    ranked = read_rated(frame, "rank", columns, items)
+    made = compare_rated(replace(ranked, values=-ranked.values), ties, None, rng)
+    return _refuse_nothing(_with_texts(made, items))
+
+
+def _with_texts(made: Comparisons, items: Any) -> Comparisons:
+    return made if items is None else replace(made, texts=read_items(items).texts_of(made.items))
 
 
 @dataclass(frozen=True)
 class Rated:
-    """Values that users gave to items, higher is better; user u's are ``offsets[u]:offsets[u + 1]``."""
+    """Values that users gave to items, higher is better; user u's are ``offsets[u]:offsets[u + 1]``.
+
+    ``kind`` says what the values are, and ``excluded`` what reading them left out.
+    """
 
     offsets: NDArray[np.int64]
     items: NDArray[np.int32]
     values: NDArray[np.float64]
     item_labels: Labels
     user_labels: Labels
+    kind: Kind = "rating"
+    excluded: tuple[Exclusion, ...] = ()
 
     def user_of_each(self) -> NDArray[np.int64]:
         """Give the user of each value, (n,)."""
@@ -71,25 +101,125 @@ class Rated:
         offsets = np.append(0, np.cumsum(keep))[self.offsets]
         return replace(self, offsets=offsets, items=self.items[keep], values=self.values[keep])
 
+    def without_items(self, hidden: NDArray[np.bool_]) -> "Rated":
+        """Leave out some of the items, (Q,), and what users said of them."""
+        if not hidden.any():
+            return self
+        part = self.select(~hidden[self.items])
+        return replace(part, items=_renumber(~hidden)[part.items], item_labels=self.item_labels[~hidden])
 
-def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None) -> Rated:
-    """Check, number and sort by user."""
+
+def is_agreement(values: NDArray[np.float64]) -> bool:
+    """Check whether ratings are votes of agree (1), pass (0) and disagree (-1)."""
+    found = set(np.unique(values).tolist())
+    return {-1.0, 1.0} <= found <= {-1.0, 0.0, 1.0}
+
+
+def _renumber(keep: NDArray[np.bool_]) -> Codes:
+    """Return the new number of each that is kept; what is not kept has none that means anything."""
+    return np.cumsum(keep, dtype=np.int32) - np.int32(1)
+
+
+def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items: Any = None) -> Rated:
+    """Check, number and sort by user; leave out what is missing or, by the table of items, hidden, and count it."""
     check_roles(columns, ("user", "item", value))
     found = as_columns(frame)
     if not any(len(column) for column in found.values()):
         raise DataError(f"there are no {value}s: expected at least one row of user, item, {value}.")
-    users, items, values = (find_column(found, role, columns) for role in ("user", "item", value))
+    wide = _read_wide(found, value, columns)
+    users, rated, values = wide or tuple(find_column(found, role, columns) for role in ("user", "item", value))
     refuse_missing(users.rename("user"))
-    refuse_missing(items.rename("item"))
-    numbers = as_numbers(values)
-    refuse_rows(~np.isfinite(numbers), f"{value} is not a number", "Mend it, with a point as in 0.5, or drop the row")
+    refuse_missing(rated.rename("item"))
+    given, numbers = ~_find_absent(values), as_numbers(values)
+    bad = ~np.isfinite(numbers) & given
+    refuse_rows(bad, f"{value} is not a number", "Fix it, with a point as in 0.5, or drop the row")
+    if not given.any():
+        raise DataError(f"there are no {value}s: all of them are missing.")
     (user_codes,), user_labels = encode(users)
-    (item_codes,), item_labels = encode(items)
+    (item_codes,), item_labels = encode(rated)
+    table = None if items is None else read_items(items)
+    hidden = np.zeros(len(item_labels), dtype=bool) if table is None else table.is_hidden(item_labels)
+    keep = given & ~hidden[item_codes]
+    if not keep.any():
+        raise DataError(f"every {value} is of an item that is hidden. Is the column that hides items read rightly?")
+    kind: Kind = "rank" if value == "rank" else "vote" if is_agreement(numbers[keep]) else "rating"
+    excluded = _count_excluded(user_codes, item_codes, given, keep, hidden, kind, is_wide=wide is not None)
+    rows, numbers = np.flatnonzero(keep) + 1, numbers[keep]
+    user_codes, user_labels = _compact(user_codes[keep], user_labels)
+    item_codes, item_labels = _compact(item_codes[keep], item_labels)
     keys = user_codes.astype(np.int64) * len(item_labels) + item_codes
     repeated = ~pl.Series(keys).is_first_distinct().to_numpy()
-    refuse_rows(repeated, f"the user already has a {value} for this item", f"Keep one {value} a user and item")
+    remedy = f"Keep one {value} a user and item"
+    refuse_rows(repeated, f"the user already has a {value} for this item", remedy, rows)
+    if kind == "vote" and table is not None:
+        ups, downs = (np.bincount(item_codes[numbers == sign], minlength=len(item_labels)) for sign in (1, -1))
+        refuse_reversed(table, item_labels, ups, downs)
     order, offsets = kernels.group(user_codes, len(user_labels))
-    return Rated(offsets, item_codes[order], numbers[order], item_labels, user_labels)
+    return Rated(offsets, item_codes[order], numbers[order], item_labels, user_labels, kind, excluded)
+
+
+def _compact(codes: Codes, labels: Labels) -> tuple[Codes, Labels]:
+    """Leave out labels that have no code any more, and number the others anew."""
+    occurs = _occurs(codes, len(labels))
+    return _renumber(occurs)[codes], labels[occurs]
+
+
+def _count_excluded(
+    users: Codes, items: Codes, given: Marks, keep: Marks, hidden: Marks, kind: Kind, *, is_wide: bool
+) -> tuple[Exclusion, ...]:
+    """Count what is left out of rows (n,), ``given`` those with a value and ``keep`` those of items not hidden (Q,)."""
+    n_users, n_items, n_rows = int(users.max()) + 1, len(hidden), len(given)
+    n_given, n_kept = (int(_occurs(users[rows], n_users).sum()) for rows in (given, keep))
+    n_unrated = int((~_occurs(items[given], n_items) & ~hidden).sum())
+    return (
+        *Exclusion.some("item", int(hidden.sum()), n_items, HIDDEN),
+        *Exclusion.some("item", n_unrated, n_items, f"without a {kind}"),
+        *Exclusion.some("row", int((~given).sum()), n_rows, "empty cells" if is_wide else f"without a {kind}"),
+        *Exclusion.some("row", int((given & ~keep).sum()), n_rows, ON_HIDDEN),
+        *Exclusion.some("user", n_users - n_given, n_users, f"gave no {kind}"),
+        *Exclusion.some("user", n_given - n_kept, n_users, "answered about hidden items only"),
+    )
+
+
+def _occurs(codes: NDArray[np.integer[Any]], n: int) -> NDArray[np.bool_]:
+    return np.bincount(codes, minlength=n) > 0
+
+
+def _find_absent(values: pl.Series) -> NDArray[np.bool_]:
+    """Mark values that are not there: null, NaN, or blank text."""
+    return missing(values.str.strip_chars() if values.dtype == pl.String else values)
+
+
+def _read_wide(
+    found: Columns, value: str, columns: Mapping[str, str] | None
+) -> tuple[pl.Series, pl.Series, pl.Series] | None:
+    """Read a table with a row a user and a column an item as one value a row, None where it is none.
+
+    It has a column for the user, none for the item or the value, and nothing but numbers, or nothing, in all others.
+    """
+    given = columns or {}
+    if "item" in given or value in given or has_role(found, "item", value):
+        return None
+    users = find_optional(found, "user", columns)
+    names = [name for name in found if users is None or name != users.name]
+    if users is None or len(names) < LEAST_WIDE:
+        return None
+    cells = [as_series(found[name], name) for name in names]
+    for cell in cells:
+        bad = ~np.isfinite(as_numbers(cell)) & ~_find_absent(cell)
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise DataError(
+                f"expected columns user, item, {value}, or user and one column of numbers for each item; the columns "
+                f"are {list_names(found)}, and row {at + 1} of {cell.name!r:.60} is {cell[at]!r:.60}. Drop columns "
+                f"that are no items, or name yours with columns={{'item': ..., '{value}': ...}}."
+            )
+    numbers = np.concatenate([as_numbers(cell) for cell in cells])
+    each = users.gather(np.tile(np.arange(len(users)), len(names)))
+    items = pl.Series("item", names).gather(np.repeat(np.arange(len(names)), len(users)))
+    repeated = encode(users)[0][0]
+    refuse_rows(np.bincount(repeated)[repeated] > 1, "the user has more than one row", "Keep one row a user")
+    return each, items, pl.Series(value, numbers)
 
 
 def compare_rated(
@@ -99,7 +229,7 @@ def compare_rated(
     choose, toss = spawn(rng, 2)
     data = (rated.offsets, rated.items, rated.values)
     if pairs_per_rating is None:
-        _refuse_too_many(rated)
+        _refuse_too_many(rated, MOST_PAIRS)
         n_draws = _count_tied_pairs(rated) if ties == "random" else 0
         offsets, winners, losers = kernels.decided_pairs(*data, TIES[ties], toss.random(n_draws))
     else:
@@ -111,13 +241,13 @@ def compare_rated(
     return _drop_silent_users(offsets, winners, losers, rated)
 
 
-def _refuse_too_many(rated: Rated) -> None:
+def _refuse_too_many(rated: Rated, most_pairs: int) -> None:
     n_rated = np.diff(rated.offsets)
     n_pairs, most = int((n_rated * (n_rated - 1) // 2).sum()), int(n_rated.max())
-    if n_pairs > MOST_PAIRS:
+    if n_pairs > most_pairs:
         raise DataError(
-            f"all pairs are {n_pairs:,} comparisons (one user values {most:,} items); at most {MOST_PAIRS:,} are made. "
-            "Take some of the pairs with pairs='partial', or fewer of the values."
+            f"all pairs are {n_pairs:,} comparisons (one user values {most:,} items); at most {most_pairs:,} are made. "
+            "Take some of the pairs with pairs='partial' (`plurank convert --pairs partial`), or fewer of the values."
         )
 
 
@@ -139,8 +269,25 @@ def _count_tied_pairs(rated: Rated) -> int:
 def _drop_silent_users(
     offsets: NDArray[np.int64], winners: NDArray[np.int32], losers: NDArray[np.int32], rated: Rated
 ) -> Comparisons:
-    """Leave out users whose values make no comparison: one item only, or all equal."""
+    """Leave out users whose values make no comparison, one item only or all equal, and count them."""
     spoke = np.diff(offsets) > 0
     kept = np.concatenate([offsets[:-1][spoke], offsets[-1:]])
     labels = (rated.item_labels, rated.user_labels[spoke])
-    return Comparisons(winners, losers, kept, *labels, rated=True, ratings=rated)
+    excluded = (*rated.excluded, *_count_silent(rated, ~spoke))
+    return Comparisons(winners, losers, kept, *labels, rated=True, ratings=rated, excluded=excluded)
+
+
+def _count_silent(rated: Rated, silent: NDArray[np.bool_]) -> tuple[Exclusion, ...]:
+    """Count users without a comparison, (M,) marks, by the reason."""
+    if not silent.any():
+        return ()
+    n_values, users = np.diff(rated.offsets), rated.user_of_each()
+    first = np.append(rated.values, np.nan)[rated.offsets[:-1]]  # of those with any
+    varied = _occurs(users[rated.values != first[users]], len(silent))
+    total = len(silent) + sum(entry.n for entry in rated.excluded if entry.what == "user")
+    single, alike = SILENT[rated.kind]
+    return (
+        *Exclusion.some("user", int((silent & (n_values <= 1)).sum()), total, single),
+        *Exclusion.some("user", int((silent & (n_values > 1) & ~varied).sum()), total, alike),
+        *Exclusion.some("user", int((silent & varied).sum()), total, "had only equal pairs drawn"),
+    )

@@ -1,7 +1,8 @@
-"""Files at the door: CSV, TSV, Parquet and JSON lines, compressed or not."""
+"""Read files: CSV, TSV, Parquet, JSON lines and JSON, compressed or not."""
 
 import csv
 import gzip
+import json
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,32 +16,46 @@ import polars as pl
 from plurank.choices import Ties
 from plurank.data.columns import read_rows
 from plurank.data.comparisons import Comparisons
+from plurank.data.items import texts_in_votes
 from plurank.data.rows import number_rows
 from plurank.exceptions import DataError
 from plurank.paths import as_path
 from plurank.wording import count, reason_of
 
 File = str | PathLike[str]
-Kind = Literal["CSV", "TSV", "Parquet", "JSON lines"]
+Kind = Literal["CSV", "TSV", "Parquet", "JSON lines", "JSON"]
 KINDS: dict[str, Kind] = {
     ".csv": "CSV", ".txt": "CSV", ".tsv": "TSV", ".tab": "TSV", ".parquet": "Parquet", ".pq": "Parquet",
     ".jsonl": "JSON lines", ".ndjson": "JSON lines",
+    ".json": "JSON",
 }  # fmt: skip
 PREFLIB = (".soc", ".soi", ".toc", ".toi")
+# a gzipped table is a few times, rarely 20 times, as large as its file; from some size on, more is refused
+MOST_UNZIPPED, MOST_RATIO = 2**26, 100
+NESTED = (dict, list)
 
 
-def read_comparisons(path: File, *, columns: Mapping[str, str] | None = None, ties: Ties = "half") -> Comparisons:
-    """Read comparisons from CSV, TSV, Parquet or JSON lines, plain or gzipped.
+def read_comparisons(
+    path: File, *, columns: Mapping[str, str] | None = None, ties: Ties = "half", items: Any = None
+) -> Comparisons:
+    """Read comparisons from CSV, TSV, Parquet, JSON lines or JSON (an array of records), plain or gzipped.
 
     Columns are understood as in :meth:`Comparisons.from_frame`. Ids in CSV and TSV stay text unless all of
-    them are plain whole numbers.
+    them are plain whole numbers. ``items`` is a table about items, as for :meth:`Comparisons.with_items`.
     """
     file = existing(path)
-    frame = read_table(file)
+    made = compare_rows(read_table(file), file, columns, ties)
+    return made if items is None else made.with_items(items)
+
+
+def compare_rows(frame: pl.DataFrame, file: Path, columns: Mapping[str, str] | None, ties: Ties) -> Comparisons:
+    """Turn the frame that was read from a file into comparisons, with the texts that it has of the items."""
     try:
-        return number_rows(read_rows(frame, columns, ties), from_text=is_text(file))
+        made = number_rows(read_rows(frame, columns, ties), from_text=is_text(file))
+        texts = None if columns else texts_in_votes(frame)
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from None
+    return made if texts is None else made.with_items(texts)
 
 
 def read_table(path: File) -> pl.DataFrame:
@@ -48,11 +63,20 @@ def read_table(path: File) -> pl.DataFrame:
     file = existing(path)
     kind = kind_of(file)
     with reading(file, kind):
+        content = _unzip(file) if is_gzipped(file) else file
         if kind == "Parquet":
-            return pl.read_parquet(_unzipped(file))
+            return pl.read_parquet(content)
         if kind == "JSON lines":
-            return pl.read_ndjson(_unzipped(file), infer_schema_length=None)
-        return parse_csv(file, file, find_separator(file))
+            return pl.read_ndjson(content, infer_schema_length=None)
+        if kind == "JSON":
+            return _parse_json(content, file)
+        return parse_csv(content, file, find_separator(file))
+
+
+UNREADABLE = (
+    pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError, zlib.error, json.JSONDecodeError,
+    RecursionError,
+)  # fmt: skip
 
 
 @contextmanager
@@ -62,7 +86,7 @@ def reading(file: Path, kind: str) -> Iterator[None]:
         yield
     except UnicodeDecodeError:
         _refuse_encoding(file)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError, zlib.error) as error:
+    except UNREADABLE as error:
         raise DataError(
             f"{file.name} could not be read as {kind}: {reason_of(error)}. Is it damaged, or a file of another kind?"
         ) from None
@@ -110,8 +134,28 @@ def is_text(file: Path) -> bool:
     return kind_of(file) in ("CSV", "TSV")
 
 
-def _unzipped(file: Path) -> Path | bytes:
-    return gzip.decompress(file.read_bytes()) if file.suffix.lower() == ".gz" else file
+def _unzip(file: Path) -> bytes:
+    """Return what a gzipped file holds; raise where it is beyond what a table of its size could be."""
+    most = max(MOST_UNZIPPED, MOST_RATIO * file.stat().st_size)
+    with open_bytes(file) as zipped:
+        content = zipped.read(most + 1)
+    if len(content) > most:
+        raise DataError(
+            f"{file.name} unzips to more than {most // 2**20:,} MB, over {MOST_RATIO} times its size: expected a "
+            "table, got what may be made to fill memory. If it is meant, make a store of it with `plurank ingest`."
+        )
+    return content
+
+
+def _parse_json(content: Path | bytes, file: Path) -> pl.DataFrame:
+    """Read an array of records; values that are lists or records themselves, such as conversations, are left out."""
+    records = json.loads(content if isinstance(content, bytes) else content.read_bytes())
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise DataError(
+            f"{file.name}: expected an array of records, as in [{{...}}, {{...}}]. One a line: call it .jsonl."
+        )
+    flat = [{name: value for name, value in record.items() if not isinstance(value, NESTED)} for record in records]
+    return pl.DataFrame(flat, infer_schema_length=None, strict=False)
 
 
 def parse_csv(content: Path | bytes, file: Path, separator: str) -> pl.DataFrame:
@@ -178,11 +222,15 @@ def open_text(file: Path, errors: str = "strict") -> TextIO:
     return TextIOWrapper(open_bytes(file), encoding="utf-8-sig", errors=errors, newline="")
 
 
+def is_gzipped(file: Path) -> bool:
+    """Check whether a file is gzipped, whatever its name says."""
+    with file.open("rb") as start:
+        return start.read(2) == b"\x1f\x8b"
+
+
 def open_bytes(file: Path) -> BinaryIO:
     """Open a file for reading, gzipped or not, whatever its name says."""
-    with file.open("rb") as start:
-        is_gzipped = start.read(2) == b"\x1f\x8b"
-    opener: Any = gzip.open if is_gzipped else open
+    opener: Any = gzip.open if is_gzipped(file) else open
     stream: BinaryIO = opener(file, "rb")
     return stream
 

@@ -1,7 +1,7 @@
 """Rows of ids, as they came, become Comparisons: checked, numbered and sorted by user."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.comparisons import Comparisons, RowNumbers, refuse_rows
 from plurank.data.encoding import Codes, as_labels, as_series, encode_series, missing
+from plurank.data.exclusions import Exclusion
 from plurank.exceptions import DataError
 
 NO_ROWS = "there are no comparisons: expected at least one row of user, winner, loser."
 LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e12  # beyond these, sums lose what they should keep, and in the end are no numbers
+TIES_DROPPED, MARKED_INVALID = "ties", "marked as invalid"
+ONLY_INVALID = "every row is marked as invalid, which leaves nothing. Rename the column if that is not what it says."
 ONLY_TIES = "every row is a tie and ties='drop' leaves nothing. Use ties='half'."
 
 
@@ -33,19 +36,33 @@ class Rows:
     second_won: NDArray[np.bool_] | None = None
     tied: NDArray[np.bool_] | None = None
     numbers: RowNumbers = 1
+    excluded: tuple[Exclusion, ...] = ()
+
+    @property
+    def n_ties(self) -> int:
+        """How many rows are ties, which count half a win each way."""
+        return 0 if self.tied is None else int(self.tied.sum())
 
     def without_ties(self) -> "Rows":
         """Leave the tied rows out."""
-        if self.tied is None or not self.tied.any():
+        return self if self.tied is None else self.without(self.tied, TIES_DROPPED)
+
+    def without(self, marked: NDArray[np.bool_], reason: str) -> "Rows":
+        """Leave the marked rows out, and count them."""
+        if not marked.any():
             return self
-        at = np.flatnonzero(~self.tied)
+        at = np.flatnonzero(~marked)
+        n_rows = len(marked) + sum(entry.n for entry in self.excluded)  # of the table, whatever was left out before
+        earlier = tuple(replace(entry, total=n_rows) for entry in self.excluded)
         return Rows(
             self.users.gather(at),
             self.first.gather(at),
             self.second.gather(at),
             None if self.weights is None else self.weights[at],
             None if self.second_won is None else self.second_won[at],
-            numbers=at + self.numbers,
+            None if self.tied is None else self.tied[at],
+            numbers=at + self.numbers if isinstance(self.numbers, int) else self.numbers[at],
+            excluded=earlier + Exclusion.some("row", int(marked.sum()), n_rows, reason),
         )
 
 
@@ -64,7 +81,10 @@ class SortedRows:
 def number_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Comparisons:
     """Check, number and sort; every way in but ratings and rankings ends here."""
     s = sort_rows(rows, items, from_text=from_text)
-    return Comparisons(s.winners, s.losers, s.offsets, as_labels(s.items), as_labels(s.users), s.weights)
+    return Comparisons(
+        s.winners, s.losers, s.offsets, as_labels(s.items), as_labels(s.users), s.weights,
+        excluded=rows.excluded, n_ties=rows.n_ties,
+    )  # fmt: skip
 
 
 def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> SortedRows:
@@ -81,7 +101,7 @@ def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Sort
     selves = first == second
     if selves.any():
         example = item_ids[int(first[np.argmax(selves)])]
-        refuse_rows(selves, f"an item is compared with itself ({example!r})", "Drop such rows", rows.numbers)
+        refuse_rows(selves, f"an item is compared with itself ({example!r:.60})", "Drop such rows", rows.numbers)
     if rows.second_won is not None:
         first, second = np.where(rows.second_won, second, first), np.where(rows.second_won, first, second)
     if rows.tied is not None and rows.tied.any():
@@ -115,7 +135,8 @@ def _check_lengths(rows: Rows) -> None:
         counts = ", ".join(f"{name} has {length:,}" for name, length in lengths.items())
         raise DataError(f"all columns must have the same number of rows, but {counts}.")
     if not len(rows.users):
-        raise DataError(NO_ROWS if isinstance(rows.numbers, int) else ONLY_TIES)
+        reasons = {entry.reason for entry in rows.excluded}
+        raise DataError(ONLY_TIES if TIES_DROPPED in reasons else ONLY_INVALID if reasons else NO_ROWS)
 
 
 def _check_items(items: Any) -> pl.Series:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_labels
+from plurank.data.exclusions import Exclusion
 from plurank.data.readers import File
 from plurank.data.shards import USERS, FileRecord, check_content, check_size, map_array, map_columns, read_labels
 from plurank.data.store_checks import check_arrays, is_manifest
@@ -96,6 +97,11 @@ class Store:
     def is_weighted(self) -> bool:
         """Whether comparisons have weights."""
         return bool(self._manifest["is_weighted"])
+
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        """What the ingest left out."""
+        return tuple(Exclusion(**entry) for entry in self._manifest.get("excluded", []))
 
     @property
     def per_user(self) -> tuple[int, float, int]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.data.checks import is_number
+from plurank.data.exclusions import check_exclusions
 from plurank.data.rows import LEAST_WEIGHT, MOST_WEIGHT
 from plurank.data.shards import USERS, count_labels, map_array
 from plurank.exceptions import DataError
@@ -26,6 +27,7 @@ def is_manifest(manifest: dict[str, Any], items: str) -> bool:
         all(_is_count(manifest[name]) for name in COUNTS)
         and all(is_number(manifest[name]) and manifest[name] > 0 for name in ("total_weight", "median_per_user"))
         and isinstance(manifest["is_weighted"], bool)
+        and check_exclusions(manifest.get("excluded", []))  # which older stores do not have
         and _is_record(manifest["items"], {items})
         and isinstance(shards, list)
         and all(_is_shard(shard, manifest["is_weighted"]) for shard in shards)

@@ -25,7 +25,7 @@ def summarise(source: Comparisons | Store) -> Summary:
     if isinstance(source, Store):
         sizes = dict(zip(COUNTS, (source.n_users, source.n_items, len(source)), strict=True))
         unknown = dict.fromkeys((*FOUND_COUNTS, *FOUND_LISTS, "problems"))
-        later: Summary = {"n_updates": 0, "note": None, "excluded": []}
+        later: Summary = {"n_updates": 0, "note": None, "excluded": _plain(source), "n_ties": None}
         return {**sizes, **dict(zip(PER_USER, source.per_user, strict=True)), **unknown, **later}
     found = diagnose(source)
     return {
@@ -37,8 +37,13 @@ def summarise(source: Comparisons | Store) -> Summary:
         "problems": found.problems,
         "n_updates": 0,
         "note": None,
-        "excluded": [exclusion.to_dict() for exclusion in source.excluded],
+        "excluded": _plain(source),
+        "n_ties": found.n_ties,
     }
+
+
+def _plain(source: Comparisons | Store) -> list[dict[str, Any]]:
+    return [exclusion.to_dict() for exclusion in source.excluded]
 
 
 def add_update(summary: Summary | None, more: Comparisons, n_users: int, n_items: int) -> Summary | None:
@@ -52,6 +57,8 @@ def add_update(summary: Summary | None, more: Comparisons, n_users: int, n_items
         "n_items": n_items,
         "n_comparisons": summary["n_comparisons"] + len(more),
         "n_updates": n_updates,
+        "excluded": [*summary["excluded"], *_plain(more)],
+        "n_ties": None if summary["n_ties"] is None else summary["n_ties"] + more.n_ties,
         "note": f"Comparisons per user and problems are those of the first fit, before {count(n_updates, 'update')}.",
     }
 
@@ -63,6 +70,7 @@ def check_summary(value: Any) -> None:
     if not isinstance(value, dict):
         raise ValueError("the data are not described as expected")
     value.setdefault("excluded", [])  # which older files do not have
+    value.setdefault("n_ties", None)
     if set(value) != set(EXPECTED):
         raise ValueError("the data are not described as expected")
     for name, is_right in EXPECTED.items():
@@ -86,4 +94,5 @@ EXPECTED: dict[str, Callable[[Any], bool]] = {
     "problems": lambda value: value is None or (_is_list(value) and all(isinstance(entry, str) for entry in value)),
     "note": lambda value: value is None or isinstance(value, str),
     "excluded": check_exclusions,
+    "n_ties": lambda value: value is None or _is_count(value),
 }

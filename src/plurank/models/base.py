@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -34,6 +33,7 @@ from plurank.models.boards import board
 from plurank.models.consensus import agreement, camps
 from plurank.models.fields import COMMON, Fields
 from plurank.models.followers import Followers, last_if_unknown, rows_among
+from plurank.models.sklearn_api import WeightTransformer
 from plurank.models.unknown import refuse_unknown, skip_unknown
 from plurank.models.votes import count_votes
 from plurank.rng import RandomState, as_generator
@@ -47,11 +47,10 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
 BLOCK = 2**18  # comparisons that are held at once
-Unknown = Literal["error", "ignore"]
 ScoreMethod = Literal["predictive", "left-to-right"]
 
 
-class RankingModel(BaseEstimator):  # type: ignore[misc]
+class RankingModel(WeightTransformer):
     """A mixed-membership model: K rankings, and for each user a weight on every ranking.
 
     Subclasses fit, and say how probable a comparison is in each ranking (``_token_likelihoods``), what weights new
@@ -125,15 +124,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
         return [np.log(wins / (1.0 - wins))]
 
-    def transform(self, X: Any, *, unknown: Unknown = "error") -> Floats:
-        """Weights of new users, (n_users, K), in the order of the comparisons' ``users``; nothing is fitted again.
-
-        Items the model does not know are refused; with ``unknown="ignore"`` their comparisons are skipped, and a
-        warning says how many. A user with nothing left gets the mean weights.
-        """
-        check_is_fitted(self, "rankings_")
-        check_choice("unknown", unknown, Unknown)
-        return np.concatenate([self._transform(piece, unknown) for piece in pieces_of(X, labelled=False)])
+    def _transform_source(self, source: Comparisons | Store, unknown: str) -> Floats:
+        return np.concatenate([self._transform(piece, unknown) for piece in pieces_of(source, labelled=False)])
 
     def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
         if unknown == "error":
@@ -158,7 +150,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
         codes = look_up(side, self.items_, name)
         if (codes < 0).any():
             example = side.to_list()[int(np.argmax(codes < 0))]
-            what = f"{name} is an item the model does not know ({example!r})"
+            what = f"{name} is an item the model does not know ({example!r:.60})"
             refuse_rows(codes < 0, what, "Use items of the model")
         return codes
 
@@ -335,8 +327,8 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             return self.mean_weights_
         if (code := look_up([user], self.users_, "user")[0]) < 0:
             raise DataError(
-                f"the model does not know user {user!r}. Fold new users in with transform and rank with weights=, or "
-                "leave the user out for the population's order."
+                f"the model does not know user {user!r:.60}. Fold new users in with transform and rank with weights=, "
+                "or leave the user out for the population's order."
             )
         return self.user_weights_[code]
 
@@ -382,7 +374,7 @@ class RankingModel(BaseEstimator):  # type: ignore[misc]
             raise ValueError("rankings_ are not in the order of scores_")
 
     def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:
-        """Write the weights of all users of comparisons or of a store to Parquet: columns user, ranking 1, ...
+        """Write the weights of all users of comparisons or of a store to Parquet, or CSV: user, ranking 1, ...
 
         Users are folded in as by ``transform``, group by group of a store, here or, with ``engine="dask"``, on the
         workers of ``scheduler``; so there may be more of them than memory holds.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_expit
 
 from plurank.algorithms.checkpoint import Checkpoint
 from plurank.algorithms.choose_priors import Chosen, choose_priors
@@ -15,8 +16,11 @@ from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, r
 from plurank.algorithms.start_rankings import Start, start_rankings
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import OrderedComponent, places_of
+from plurank.data.encoding import look_up
+from plurank.data.observations import weigh_observations
 from plurank.data.sampling import Source, every_nth_user
 from plurank.evaluation.alignment import align
+from plurank.evaluation.influence import Influence
 from plurank.inference.deviations import choose_spread
 from plurank.inference.priors import Priors
 from plurank.models.followers import rows_among
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 DEVIATING_SAMPLE = 50_000  # comparisons
+INFLUENCE_SAMPLE = 250_000  # comparisons
+SINGLE_PASSES = 20  # to fit one ranking for everybody
 # where the climb of the priors begins: blends of scores are narrower than the scores, so that these spread more
 FIRST_PRIORS = {
     "probability": {"concentration": 3.0, "spread": 1.0},
@@ -59,6 +65,7 @@ def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_p
         _keep_orders(model, crowd, _refine_orders(model, crowd, fitted, priors, on_progress), priors)
     _add_members(model, crowd, priors, children[3:], on_progress)
     model.deviation_ = _choose_deviation(model, source, children[2])
+    model.influence_ = _find_influence(model, source)
 
 
 def _choose_deviation(model: "MixedRanking", source: Source, rng: np.random.Generator) -> float | None:
@@ -75,6 +82,31 @@ def _choose_deviation(model: "MixedRanking", source: Source, rng: np.random.Gene
         for who, c in ((asked.user_of_each(), asked), (rows, test))
     )
     return choose_spread(asked, chances, rows, test, predicted)
+
+
+def _find_influence(model: "MixedRanking", source: Source) -> dict[str, Any] | None:
+    """Compare how well the model and one ranking describe every person, of many people every n-th."""
+    if model.n_rankings == 1:
+        return None
+    sample = every_nth_user(source, INFLUENCE_SAMPLE)
+    counted = weigh_observations(sample, model.worth_) if model.rated_ else sample
+    alone = Priors.vague(1)
+    one = refine_scores(
+        InMemory(counted, np.ones((sample.n_users, 1))), BradleyTerry(np.zeros((sample.n_items, 1))),
+        alone.counts, alone.scores, max_iter=SINGLE_PASSES, tol=model.tol,
+    ).component.scores[:, 0]  # fmt: skip
+    users = sample.user_of_each()
+    rows = look_up(sample.users, model.users_, "user")[users]
+    chances = model.probabilities(model.followers(), rows, sample.winners, sample.losers)
+    by_one = log_expit(one[sample.winners] - one[sample.losers])
+
+    def sum_by_user(values: Floats) -> Floats:
+        weighted = values if counted.weights is None else counted.weights * values
+        return np.bincount(users, weighted, sample.n_users).astype(np.float64)
+
+    gains, losses = (sum_by_user(better - by_one) for better in (np.log(np.maximum(chances, 1e-300)), np.log(0.5)))
+    found = Influence.of(gains, sum_by_user(np.ones(len(sample))), sample.users, losses)
+    return None if found is None else found.to_dict()
 
 
 def _choose_priors(model: "MixedRanking", crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Chosen:

@@ -21,6 +21,7 @@ from plurank.data.observations import weigh_observations
 from plurank.data.sources import as_comparisons, as_source
 from plurank.data.summary import add_update, summarise
 from plurank.engine.local import LocalEngine
+from plurank.evaluation.influence import Influence, check_influence
 from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.deviations import check_spread
@@ -50,6 +51,7 @@ OWN_FIELDS: Fields = {
     "log_posterior_": Field("f", ("passes",)),
     "quality_": JsonField(check_quality),
     "deviation_": JsonField(check_spread),
+    "influence_": JsonField(check_influence),
     "member_scores_": Field("f", ("members", "Q", "K")),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
 }
@@ -85,6 +87,7 @@ class MixedRanking(ScoredRankings):
     dispersion_: Floats
     flip_probability_: float
     quality_: dict[str, Any] | None
+    influence_: dict[str, Any] | None
     member_scores_: Floats
     member_weights_: Floats
 
@@ -236,6 +239,12 @@ class MixedRanking(ScoredRankings):
             fresh = {} if more.texts is None else dict(zip(items.tolist(), more.texts, strict=True))
             known = len(self.item_texts_)
             self.item_texts_ += [fresh.get(n, str(self.items_[n])) for n in range(known, len(self.items_))]
+
+    @property
+    def influence(self) -> Influence | None:
+        """Whether the rankings beyond the first rest on a handful of people; None where nobody could look."""
+        check_is_fitted(self, "rankings_")
+        return None if self.influence_ is None else Influence.from_dict(self.influence_)
 
     def _warn_if_unfinished(self) -> None:
         if not self.converged_:

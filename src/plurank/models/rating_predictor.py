@@ -16,9 +16,10 @@ from plurank.data.checks import check_choice
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
+from plurank.data.exclusions import list_exclusions
 from plurank.data.ratings import Rated, compare_rated, read_rated
 from plurank.data.rows import refuse_missing
-from plurank.exceptions import ConvergenceWarning, DataError, ParameterError
+from plurank.exceptions import ConvergenceWarning, DataError, ParameterError, SkippedWarning
 from plurank.inference.most_likely_star import level_likelihoods
 from plurank.inference.star_law import StarLaw, fit_stars
 from plurank.models.base import Codes, Floats, RankingModel
@@ -75,6 +76,8 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
         """Learn from ratings, a frame of user, item, rating."""
         self._check_parameters()
         rated = read_rated(X, "rating", columns)
+        for sentence in list_exclusions(rated.excluded):
+            warnings.warn(sentence, SkippedWarning, stacklevel=2)
         levels = np.unique(rated.values)
         if len(levels) > MOST_LEVELS:
             raise DataError(
@@ -85,7 +88,7 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
         if (codes < 0).all():
             asked, known = (labels[:1].tolist()[0] for labels in (rated.item_labels, self.model.items_))
             raise DataError(
-                f"the model knows none of the items rated, such as {asked!r}; it knows {known!r} and others. "
+                f"the model knows none of the items rated, such as {asked!r:.60}; it knows {known!r:.60} and others. "
                 "Rate items that it was fitted to, under the same names."
             )
         self._rated = replace(rated, items=codes[rated.items], item_labels=self.model.items_)

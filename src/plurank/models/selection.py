@@ -15,6 +15,7 @@ from plurank.data.encoding import Labels, look_up
 from plurank.data.sampling import some_users
 from plurank.data.sources import as_source
 from plurank.data.splitting import hold_out, too_few
+from plurank.evaluation.influence import Influence
 from plurank.exceptions import ParameterError
 from plurank.models.mixed_ranking import MixedRanking
 from plurank.progress import Progress, silent
@@ -35,13 +36,15 @@ class Selection:
 
     ``table`` has a row for every candidate: mixing, n_rankings; the held-out log-likelihood per comparison of known
     users (by_comparison) and of new users after they answered some questions (by_user), of both together (held_out),
-    and how much worse that is than the best (behind), each with a standard error over users (_se).
+    and how much worse that is than the best (behind), each with a standard error over users (_se). ``influence`` says
+    whether the gain over one ranking rests on a handful of people, None where one ranking was chosen or not tried.
     """
 
     n_rankings: int
     mixing: Mixing
     answer: str
     table: pl.DataFrame
+    influence: Influence | None = None
 
     def plot(self) -> Any:
         """Draw the held-out log-likelihood against the number of rankings, with its errors; an altair chart."""
@@ -108,7 +111,7 @@ def select_rankings(
             _add_predictions(sums, model, parts, sample.users)
         rows.append((way, n_rankings, sums))
     on_progress("done", 1.0)
-    return _choose(rows, numbers, ways)
+    return _choose(rows, numbers, ways, sample.users)
 
 
 def _check(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tuple[list[int], list[Mixing]]:
@@ -164,7 +167,7 @@ def _add_predictions(sums: Floats, model: MixedRanking, parts: HeldOut, users: L
         sums[rows, kind, 1] += np.add.reduceat(counts, test.offsets[:-1])
 
 
-def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing]) -> Selection:
+def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing], users: Labels) -> Selection:
     best = int(np.argmax([_mean(sums.sum(axis=1))[0] for _, _, sums in rows]))
     most = rows[best][2].sum(axis=1)
     table = []
@@ -177,7 +180,17 @@ def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing]) -> Selectio
     way = rows[best][0]
     fits = [row for row in table if row.mixing == way or row.n_rankings == 1]
     chosen = min(row.n_rankings for row in fits if row.behind <= row.behind_se)
-    return Selection(chosen, way, _answer(table, chosen, way, numbers, ways), frame)
+    by_chosen = {n: sums.sum(axis=1) for name, n, sums in rows if name == way or n == 1}
+    return Selection(
+        chosen, way, _answer(table, chosen, way, numbers, ways), frame, _influence(by_chosen, chosen, users)
+    )
+
+
+def _influence(sums: dict[int, Floats], chosen: int, users: Labels) -> Influence | None:
+    """Judge whether the gain of the chosen number of rankings over one rests on a handful, from sums by user (M, 2)."""
+    if chosen == 1 or 1 not in sums:
+        return None
+    return Influence.of(sums[chosen][:, 0] - sums[1][:, 0], sums[chosen][:, 1], users)
 
 
 def _mean(sums: Floats) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Weights of more users than memory holds, written to Parquet as they come."""
+"""Weights of more users than memory holds, written to Parquet or CSV as they come."""
 
 import copy
 from os import PathLike
@@ -28,8 +28,8 @@ def write_weights(
 ) -> None:
     """Write the weights of all users of comparisons or of a store: columns user, ranking 1, ranking 2, ...
 
-    Users are folded in by a fitted model as ``transform`` does; nothing is fitted again. Group by group of users, here
-    or on a Dask cluster; the file is whole or absent.
+    The file is CSV where its name ends in .csv, else Parquet. Users are folded in by a fitted model as ``transform``
+    does; nothing is fitted again. Group by group of users, here or on a Dask cluster; the file is whole or absent.
     """
     check_is_fitted(model, "rankings_")
     target = check_target(path)
@@ -39,7 +39,8 @@ def write_weights(
     ):
         parts = list(map_users(as_source(X), _write_part, (_without_users(model), Path(folder)), runner, labelled=True))
         with write_beside(target) as beside:
-            pl.scan_parquet(parts, glob=False).sink_parquet(beside)
+            table = pl.scan_parquet(parts, glob=False)
+            table.sink_csv(beside) if target.suffix.lower() == ".csv" else table.sink_parquet(beside)
 
 
 def _without_users(model: RankingModel) -> RankingModel:
@@ -54,7 +55,7 @@ def _without_users(model: RankingModel) -> RankingModel:
 
 def _write_part(given: tuple[RankingModel, Path], number: int, users: Comparisons) -> Path:
     model, folder = given
-    weights = model.transform(users)
+    weights = model.set_output(transform="default").transform(users)
     columns = [pl.Series(f"ranking {k + 1}", weights[:, k]) for k in range(weights.shape[1])]
     part = folder / f"{number:06}.parquet"
     with write_beside(part) as beside:

@@ -8,13 +8,15 @@ import numpy as np
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.exceptions import DataError, SkippedWarning
-from plurank.wording import count
+from plurank.wording import count, shorten
+
+LONGEST = 60  # characters of an item in a message
 
 
 def refuse_unknown(items: list[Any]) -> None:
     """Refuse items that a model does not know, by name."""
     if items:
-        shown = ", ".join(repr(item) for item in items[:5]) + (", ..." if len(items) > 5 else "")
+        shown = ", ".join(shorten(repr(item), LONGEST) for item in items[:5]) + (", ..." if len(items) > 5 else "")
         raise DataError(
             f"the model does not know {len(items):,} of the items compared ({shown}). Drop their rows or fit again."
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
-from plurank.data.ratings import Rated
+from plurank.data.ratings import Rated, is_agreement
 from plurank.data.store import Store
 from plurank.engine.local import Engine
 from plurank.inference.agreement import count_dissenters
@@ -57,12 +57,6 @@ def _count_block(rated: bool, _: int, users: Comparisons) -> tuple[Counts, NDArr
         return np.diff(offsets).astype(np.int64), np.bincount(items, minlength=c.n_items).astype(np.float64)
     on_items = sum(np.bincount(side, c.weights, c.n_items) for side in (c.winners, c.losers))
     return np.rint(c.weights_of_users()).astype(np.int64), np.asarray(on_items, dtype=np.float64)
-
-
-def is_agreement(values: NDArray[np.float64]) -> bool:
-    """Check whether ratings are votes of agree (1), pass (0) and disagree (-1)."""
-    found = set(np.unique(values).tolist())
-    return {-1.0, 1.0} <= found <= {-1.0, 0.0, 1.0}
 
 
 def _count_by_camp(model: "RankingModel", ratings: Rated) -> tuple[Counts, Counts] | tuple[None, None]:

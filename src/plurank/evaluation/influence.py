@@ -1,0 +1,118 @@
+"""Whether several rankings rest on a handful of people.
+
+Ours. The log-likelihood says how much better than one ranking a model describes each person. Where the gain all but
+vanishes without the few people it is greatest for, further rankings describe these people, not camps. Where nobody
+gains, a handful whom one ranking predicts worse than guessing would is pointed out, too: by Markov's inequality
+somebody who follows that ranking gives so unlikely answers with a probability of at most ``CHANCE``, over all people.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.wording import count
+
+Floats = NDArray[np.float64]
+HANDFUL = (0.02, 2, 5)  # share of all people, but at least and at most so many
+VANISHED = 0.5  # of the gain, or less, is left without them
+LEAST_EFFECT = 0.2  # log-likelihood per comparison that a handful gains, or the whole gain is chance
+LEAST_COMPARISONS = 8  # of the handful
+CHANCE = 0.01
+LEAST_GAIN = 0.01  # per comparison without a handful: less is no gain to speak of
+FEWEST_PEOPLE = 10  # of fewer a handful is a large part
+
+
+@dataclass(frozen=True)
+class Influence:
+    """The gain in log-likelihood per comparison over one ranking, of all ``n_users`` and without the ``n_strongest``
+    for whom it is greatest, with standard errors over users; ``users`` are these.
+
+    ``n_contrary`` people are predicted worse than by guessing where everybody has one ranking. ``flagged`` says that
+    rankings beyond the first rest on a handful of people.
+    """
+
+    n_users: int
+    n_strongest: int
+    gain: float
+    gain_error: float
+    gain_without: float
+    gain_without_error: float
+    n_contrary: int
+    users: tuple[Any, ...]
+    flagged: bool
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        gain = f"{self.gain:.4f} ± {self.gain_error:.4f} per comparison"
+        without = f"{self.gain_without:.4f} ± {self.gain_without_error:.4f}"
+        if not self.flagged:
+            return f"The gain over one ranking, {gain}, does not rest on a handful of people ({without} without them)."
+        if self.gain > 0 and self.gain_without <= VANISHED * self.gain:
+            return (
+                f"The gain over one ranking rests on {self.n_strongest} of {self.n_users:,} people: it is {gain}, and "
+                f"{without} without them. See what a fit without them says before calling them a camp."
+            )
+        people = f"{self.n_contrary} of {self.n_users:,} people {'answers' if self.n_contrary == 1 else 'answer'}"
+        return (
+            f"{people} against all others: one ranking predicts them worse than guessing. Further rankings may rest on "
+            f"{count(self.n_contrary, 'person').replace('persons', 'people')} alone."
+        )
+
+    @classmethod
+    def of(cls, gains: Floats, counts: Floats, users: Any, losses: Floats | None = None) -> Self | None:
+        """Judge gains (M,) and losses (M,), how much better than one ranking the model, and guessing, is, summed over
+        the comparisons (M,) of people; None where there are too few."""
+        seen = counts > 0
+        gains, counts, labels = gains[seen], counts[seen], users[seen]
+        losses = np.full(len(gains), -np.inf) if losses is None else losses[seen]
+        if len(gains) < FEWEST_PEOPLE:
+            return None
+        share, least, most = HANDFUL
+        n = int(np.clip(np.ceil(share * len(gains)), least, most))
+        contrary = losses >= np.log(len(gains) / CHANCE)
+        order = np.argsort(-gains, kind="stable")
+        strong, rest = order[:n], order[n:]
+        every, without = _mean(gains, counts), _mean(gains[rest], counts[rest])
+        n_compared = counts[strong].sum()
+        few_contrary = 0 < contrary.sum() <= n and without[0] < LEAST_GAIN
+        rests = (
+            every[0] > 0
+            and without[0] <= VANISHED * every[0]
+            and gains[strong].sum() >= LEAST_EFFECT * n_compared
+            and n_compared >= LEAST_COMPARISONS
+        )
+        named = strong if rests or not few_contrary else np.flatnonzero(contrary)
+        found, flagged = tuple(labels[named].tolist()), bool(rests or few_contrary)
+        return cls(len(gains), n, *every, *without, int(contrary.sum()), found, flagged)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {**asdict(self), "users": list(self.users)}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Make it of plain values again."""
+        return cls(**{**values, "users": tuple(values["users"])})
+
+
+def _mean(gains: Floats, counts: Floats) -> tuple[float, float]:
+    """Mean gain per comparison, and its standard error over people."""
+    mean = gains.sum() / counts.sum()
+    error = np.sqrt(((gains - mean * counts) ** 2).sum()) / counts.sum()
+    return float(mean), float(error)
+
+
+def check_influence(value: Any) -> None:
+    """Raise a ValueError where plain values, read from a file, are no influence; None is nobody having looked."""
+    if value is None:
+        return
+    kinds: dict[str, Any] = dict.fromkeys(("n_users", "n_strongest", "n_contrary"), int)
+    kinds |= {"users": list, "flagged": bool}
+    names = {entry.name for entry in fields(Influence)}
+    if not isinstance(value, dict) or set(value) != names:
+        raise ValueError("the influence of people is not described as expected")
+    if not all(isinstance(value[name], kinds.get(name, (int, float))) for name in names):
+        raise ValueError("the influence of people is not given in numbers")

@@ -1,0 +1,127 @@
+"""What scikit-learn expects of a transformer."""
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+
+import plurank
+
+
+@pytest.fixture(scope="module")
+def few():
+    return plurank.simulate(40, 6, 2, 20, random_state=0).comparisons
+
+
+@pytest.fixture(scope="module")
+def model(few):
+    return plurank.MixedRanking(2, concentration=1.0, spread=1.0, random_state=0).fit(few)
+
+
+@pytest.fixture
+def frame():
+    """Rows of three people, who do not appear in the order of their names."""
+    rows = [("zoe", 0, 1), ("adam", 1, 0), ("zoe", 2, 3), ("mia", 4, 5), ("adam", 5, 2)]
+    return pl.DataFrame(rows, schema=["user", "winner", "loser"], orient="row")
+
+
+def test_rows_of_a_frame_stay_in_the_order_in_which_people_appear(model, frame):
+    weights = model.transform(frame)
+    known = dict(zip(["adam", "mia", "zoe"], model.transform(plurank.Comparisons.from_frame(frame)), strict=True))
+    for user, row in zip(frame["user"].unique(maintain_order=True), weights, strict=True):
+        np.testing.assert_array_equal(row, known[user])
+    assert not np.array_equal(known["adam"], known["zoe"])
+
+
+def test_comparisons_keep_the_order_of_their_users(model, few):
+    np.testing.assert_allclose(model.transform(few), model.user_weights_, atol=1e-6)
+
+
+def test_frames_of_weights_name_the_users(model, frame):
+    found = model.weights_frame(frame)
+    assert found.columns == ["user", "ranking_1", "ranking_2"]
+    assert found["user"].to_list() == ["zoe", "adam", "mia"]
+    np.testing.assert_array_equal(found.select("ranking_1", "ranking_2").to_numpy(), model.transform(frame))
+
+
+def test_columns_have_names(model):
+    assert model.get_feature_names_out().tolist() == ["ranking_1", "ranking_2"]
+
+
+def test_transform_gives_the_frame_that_was_chosen(model, frame):
+    pytest.importorskip("pandas")
+    weights = model.transform(frame)
+    try:
+        polars = model.set_output(transform="polars").transform(frame)
+        assert polars.equals(model.weights_frame(frame))
+        pandas = model.set_output(transform="pandas").transform(frame.to_pandas())
+        assert pandas.index.tolist() == ["zoe", "adam", "mia"]
+        assert pandas.index.name == "user"
+        np.testing.assert_array_equal(pandas.to_numpy(), weights)
+        assert sklearn.clone(model)._sklearn_output_config == {"transform": "pandas"}
+    finally:
+        model.set_output(transform="default")
+    with sklearn.config_context(transform_output="polars"):
+        assert model.set_output().transform(frame).shape == (3, 2), "what was chosen for the model counts"
+
+
+def test_the_output_that_scikit_learn_is_set_to_counts_where_nothing_was_chosen(few):
+    model = plurank.SingleRanking().fit(few)
+    with sklearn.config_context(transform_output="polars"):
+        assert model.transform(few).columns == ["user", "ranking_1"]
+
+
+def test_an_unknown_output_is_refused(model):
+    with pytest.raises(plurank.ParameterError, match="transform must be 'default' or 'pandas' or 'polars'"):
+        model.set_output(transform="arrow")
+
+
+def test_written_weights_do_not_depend_on_the_output(model, few, tmp_path):
+    try:
+        model.set_output(transform="polars").write_weights(few, tmp_path / "w.parquet")
+    finally:
+        model.set_output(transform="default")
+    assert pl.read_parquet(tmp_path / "w.parquet").columns == ["user", "ranking 1", "ranking 2"]
+
+
+def test_fit_transform_is_fit_and_transform(few):
+    model = plurank.SingleRanking()
+    np.testing.assert_array_equal(model.fit_transform(few), plurank.SingleRanking().fit(few).transform(few))
+
+
+def test_predict_gives_the_item_that_is_likelier_to_be_preferred(model):
+    pairs = pl.DataFrame({"user": [0, 0, 1], "left": [0, 1, 2], "right": [1, 0, 3]})
+    chances, found = model.predict_proba(pairs), model.predict(pairs)
+    assert found.tolist() == [
+        left if p >= 0.5 else right for p, (_, left, right) in zip(chances, pairs.rows(), strict=True)
+    ]
+    assert found[0] == found[1]
+
+
+def test_comparisons_are_selected_by_numbers_marks_and_slices(few):
+    numbers = np.array([3, 30, 31])
+    rows = few.to_frame().rows()
+    assert few[numbers].to_frame().rows() == [rows[n] for n in numbers]
+    assert few[np.isin(np.arange(len(few)), numbers)].to_frame().rows() == [rows[n] for n in numbers]
+    assert few[:4].to_frame().rows() == rows[:4]
+    assert few.shape == (len(few), 3)
+
+
+@pytest.mark.parametrize("rows", [10**9, "a", [0.5]])
+def test_rows_that_are_none_are_refused(few, rows):
+    with pytest.raises(IndexError, match="expected an array of numbers of comparisons"):
+        few[rows]
+
+
+def test_comparisons_are_not_gone_through_one_by_one(few):
+    with pytest.raises(TypeError):
+        iter(few)
+
+
+@pytest.mark.parametrize("by_user", [False, True])
+def test_comparisons_are_cross_validated(few, by_user):
+    options = {"groups": few.user_of_each(), "cv": GroupKFold(3)} if by_user else {"cv": KFold(3)}
+    scores = cross_val_score(plurank.SingleRanking(), few, **options)
+    assert scores.shape == (3,)
+    assert (scores < 0).all()
