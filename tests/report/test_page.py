@@ -163,6 +163,7 @@ def test_nobody_is_named_and_who_was_left_out_is_said(poll_text):
     assert "128 votes on 4 items by 32 of 39 people (7 left out: cast a single vote)" in poll_text
     assert "7 of 39: cast a single vote" in poll_text
     assert "2 of 6: was moderated out" in poll_text
+    assert poll_text.count("left out: cast a single vote") == 1  # not again among the problems
 
 
 def test_camp_sizes_stand_in_the_story_and_beside_every_ranking(poll_text):

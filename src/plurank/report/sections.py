@@ -42,7 +42,9 @@ def health(model: RankingModel, data: Summary | None) -> dict[str, Any]:
         rows.append(("groups of linked items", f"{data['n_item_groups']:,}"))
     if data["n_duplicates"] is not None:
         rows.append(("repeated comparisons", f"{data['n_duplicates']:,}"))
-    problems = None if data["problems"] is None else [problem[0].upper() + problem[1:] for problem in data["problems"]]
+    problems = data["problems"]
+    if problems is not None:  # what was left out is in the rows already
+        problems = [problem[0].upper() + problem[1:] for problem in problems if " left out: " not in problem]
     return {"rows": rows, "problems": problems, "note": data["note"]}
 
 
