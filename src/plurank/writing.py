@@ -36,15 +36,20 @@ def check_parent(target: Path) -> None:
 
 @contextmanager
 def write_beside(target: Path) -> Iterator[Path]:
-    """Give a name beside the target to write to; rename it at the end, or remove it if anything fails."""
+    """Give a name beside the target to write to; rename it at the end, or remove it if anything fails.
+
+    An error of the system, such as a full disk, names the target.
+    """
     beside = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
         yield beside
         with beside.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(beside)):
+            error.filename = str(target)
         raise
 
 

@@ -1,5 +1,6 @@
 """plurank report."""
 
+import errno
 import json
 
 import pytest
@@ -55,3 +56,22 @@ def test_a_report_that_was_stopped_leaves_nothing(run, mixed_file, tmp_path, mon
     monkeypatch.setattr("plurank.report.page._render", stop)
     assert "nothing was written" in run("report", mixed_file, "-o", tmp_path / "report.html", code=130).stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_report(refuse, mixed_file, tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    told = refuse("report", mixed_file, "-o", tmp_path / "report.html")
+    assert told.endswith("report.html: No space left on device.")
+    assert not list(tmp_path.iterdir())
+
+
+def test_people_are_named_only_on_request(run, mixed_file, tmp_path):
+    target = tmp_path / "report.html"
+    run("report", mixed_file, "-o", target)
+    assert "Who is typical" not in target.read_text(encoding="utf-8")
+    assert "names nobody" in target.read_text(encoding="utf-8")
+    run("report", mixed_file, "-o", target, "--with-people")
+    assert "Who is typical" in target.read_text(encoding="utf-8")

@@ -51,3 +51,21 @@ def wide():
     """A model of 5 rankings of 40 numbered items, with more people than a map shows."""
     made = plurank.simulate(2_100, 40, 5, 12, random_state=0)
     return plurank.TopicRanking(5, random_state=0).fit(made.comparisons)
+
+
+class Told(plurank.MixedRanking):
+    """A model that was never fitted: rankings as given, with scores a step apart and errors of a share of a step."""
+
+    def __init__(self, rankings, shares, weights=None, *, error=0.01, texts=None, votes=None, mixing="probability"):
+        super().__init__(len(rankings), mixing=mixing)
+        self.rankings_, self.mean_weights_ = np.array(rankings), np.array(shares)
+        places = np.argsort(self.rankings_, axis=1).T
+        self.scores_ = -1.0 * places
+        self.score_errors_, self.score_correlations_ = np.full(places.shape, error), np.eye(len(rankings))
+        self.items_ = np.array([chr(97 + i) for i in range(self.rankings_.shape[1])], dtype=object)
+        self.item_texts_ = texts
+        self.user_weights_ = np.array([shares] if weights is None else weights, dtype=float)
+        self.users_ = np.array([f"user {n}" for n in range(len(self.user_weights_))], dtype=object)
+        self.user_evidence_ = np.full(len(self.users_), 10.0)
+        self.user_votes_ = None if votes is None else np.full(len(self.users_), votes)
+        self.data_, self.n_iter_, self.converged_ = None, 3, True

@@ -6,17 +6,7 @@ import pytest
 import plurank
 from plurank.report import descriptions
 from plurank.report.wording import label, listing, people, percent
-from tests.report.conftest import MAKERS
-
-
-class Told:
-    """As much of a model as descriptions look at."""
-
-    def __init__(self, rankings, shares, weights=None):
-        self.rankings_, self.mean_weights_ = np.array(rankings), np.array(shares)
-        self.items_ = np.array([chr(97 + i) for i in range(self.rankings_.shape[1])], dtype=object)
-        self.user_weights_ = np.array(shares)[None] if weights is None else np.array(weights)
-        self.users_ = np.arange(len(self.user_weights_))
+from tests.report.conftest import MAKERS, Told
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -29,7 +19,6 @@ def test_every_model_is_described(kind, models):
         assert entry["sentence"].endswith(".")
         assert set(entry["high"]).isdisjoint(entry["low"])
     assert descriptions.describe_mixing(model).endswith(".")
-    assert descriptions.describe_agreement(model)["sentence"].endswith(".")
 
 
 def test_a_ranking_is_told_by_what_it_puts_unusually_high_and_low():
@@ -37,12 +26,12 @@ def test_a_ranking_is_told_by_what_it_puts_unusually_high_and_low():
     third = plurank.describe_rankings(model)[2]
     assert third["high"] == ["f"]
     assert third["low"] == ["a"]
-    assert third["sentence"] == "Puts f, b and c first, unlike the others; puts a lower than the others do."
+    assert third["sentence"] == "Puts f, b and c first; puts f higher and a lower than the others do."
 
 
 def test_of_two_rankings_each_is_told_beside_the_other():
     first = plurank.describe_rankings(Told([[0, 1, 2, 3], [3, 1, 2, 0]], [0.6, 0.4]))[0]
-    assert first["sentence"] == "Puts a, b and c first, unlike the other; puts d lower than the other does."
+    assert first["sentence"] == "Puts a, b and c first; puts a higher and d lower than the other does."
 
 
 def test_one_ranking_is_told_without_others():
@@ -51,12 +40,46 @@ def test_one_ranking_is_told_without_others():
     assert only[0]["high"] == only[0]["low"] == []
 
 
-def test_common_ground_and_disputes_are_told():
-    model = Told([[0, 1, 2, 3, 4, 5], [0, 4, 2, 3, 1, 5]], [0.5, 0.5])
-    told = descriptions.describe_agreement(model, 1)
-    assert (told["agreed_high"], told["agreed_low"], told["contested"]) == (["a"], ["f"], ["b"])
-    same = descriptions.describe_agreement(Told([[0, 1], [0, 1]], [0.5, 0.5]))
-    assert same["sentence"] == "All rankings are the same."
+def test_what_all_of_it_comes_first_in_one_ranking_only_is_said_shortly():
+    first = plurank.describe_rankings(Told([[0, 1, 2, 3, 4, 5], [3, 4, 5, 0, 1, 2]], [0.6, 0.4]))[0]
+    assert first["sentence"] == "Puts a, b and c first, unlike the other; puts d, e and f lower than the other does."
+
+
+def test_what_is_not_certain_is_not_said():
+    vague = plurank.describe_rankings(Told([[0, 1, 2, 3, 4, 5], [5, 1, 2, 3, 4, 0]], [0.5, 0.5], error=8.0))[0]
+    assert vague["sentence"] == "Has no item that is surely in its best third."
+    assert vague["top"] == vague["high"] == vague["low"] == []
+    orders = [list(range(12)), [11, *range(1, 11), 0]]
+    some = plurank.describe_rankings(Told(orders, [0.5, 0.5], error=0.7))[0]
+    assert some["sentence"] == ("Has a, b and c in its best third; puts a higher and l lower than the other does.")
+
+
+def test_nothing_is_said_of_items_with_few_votes():
+    model = Told([[0, 1, 2, 3, 4, 5], [3, 4, 5, 0, 1, 2]], [0.6, 0.4])
+    model.item_votes_ = np.array([1, 50, 50, 50, 50, 1])
+    first = plurank.describe_rankings(model)[0]
+    told = "Has b in its best third, unlike the other; puts c higher and d and e lower than the other does."
+    assert first["sentence"] == told
+
+
+def test_a_model_without_a_posterior_says_that_it_does_not_know(models):
+    told = plurank.describe_rankings(models("TopicRanking"))[0]
+    assert told["sentence"].endswith("this kind of model does not say how sure that is.")
+    assert told["high"] == told["low"] == []
+
+
+def test_long_statements_stand_in_quotation_marks_and_no_stop_is_doubled():
+    texts = [
+        "Labour was right to support the article 50 vote.",
+        "Other issues matter more, to me, than this one.",
+        "x.",
+    ]
+    only = plurank.describe_rankings(Told([[0, 1, 2]], [1.0], texts=texts))[0]
+    assert only["sentence"] == (
+        "Puts “Labour was right to support the article 50 vote”, “Other issues matter more, to me, than this one” "
+        "and “x” first."
+    )
+    assert only["top"] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -79,17 +102,16 @@ def test_mixing_is_told_by_how_much_people_follow_one(weights, words):
 
 
 def test_those_who_blend_alike_are_said_to():
-    model = Told([[0, 1]] * 3, [0.4, 0.3, 0.3], [[0.34, 0.33, 0.33]])
-    model.mixing = "utility"
+    model = Told([[0, 1]] * 3, [0.4, 0.3, 0.3], [[0.34, 0.33, 0.33]], mixing="utility")
     assert descriptions.describe_mixing(model).startswith("Everybody blends the rankings in nearly the same shares")
 
 
 def test_typical_people_are_near_a_ranking_and_well_known():
     model = Told([[0, 1], [1, 0]], [0.5, 0.5], [[0.9, 0.1], [0.901, 0.099], [0.1, 0.9], [0.5, 0.5]])
     model.user_evidence_ = np.array([50.0, 1.0, 9.0, 9.0])
-    assert descriptions.typical_people(model, 2)[0]["users"] == [0, 1]
-    assert descriptions.typical_people(model, 1)[1]["users"] == [2]
-    assert descriptions.mixed_people(model, 1)["users"] == [3]
+    assert descriptions.typical_people(model, 2)[0]["users"] == ["user 0", "user 1"]
+    assert descriptions.typical_people(model, 1)[1]["users"] == ["user 2"]
+    assert descriptions.mixed_people(model, 1)["users"] == ["user 3"]
 
 
 def test_labels_are_one_line_and_show_what_cannot_be_seen():
@@ -99,6 +121,8 @@ def test_labels_are_one_line_and_show_what_cannot_be_seen():
     assert label("") == "(empty)"
     assert label(7) == "7"
     assert label("x" * 50, 10) == "x" * 9 + "…"
+    assert label("one two three", 10) == "one two…"
+    assert label("共" * 50, 10) == "共" * 4 + "…"
 
 
 def test_numbers_are_put_into_words():

@@ -1,12 +1,15 @@
 """The page: whole, safe, and without anything from elsewhere."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
+import polars as pl
 import pytest
 
 import plurank
 from plurank import DataError
+from plurank.data.exclusions import Exclusion
 from tests.report.conftest import MAKERS
 
 SECTIONS = ("rankings", "people", "agreement", "quality", "data", "settings", "reading")
@@ -132,3 +135,67 @@ def test_a_place_that_is_none_is_refused_with_a_sentence(models, tmp_path):
         plurank.write_report(models("SingleRanking"), tmp_path / "nowhere" / "report.html")
     with pytest.raises(DataError, match="is a folder"):
         plurank.write_report(models("SingleRanking"), tmp_path)
+
+
+def polled():
+    """A poll of two camps about four long statements, one of them with a name that is an address."""
+    votes = [
+        (f"{user}@example.org", item, 1 if (user < 20) == (item < 2) else -1) for user in range(32) for item in range(4)
+    ]
+    frame = pl.DataFrame(votes, schema=["user", "item", "rating"], orient="row")
+    texts = tuple(
+        f"Statement number {n} is long enough to be one, and goes on until it is two lines." for n in range(4)
+    )
+    left_out = (Exclusion("user", 7, 39, "cast a single vote"), Exclusion("item", 2, 6, "was moderated out"))
+    return replace(plurank.Comparisons.from_ratings(frame), texts=texts, excluded=left_out)
+
+
+@pytest.fixture(scope="module")
+def poll_text(tmp_path_factory):
+    """What the page of a poll says."""
+    path = tmp_path_factory.mktemp("poll") / "report.html"
+    plurank.write_report(plurank.MixedRanking(2, random_state=0).fit(polled()), path)
+    return " ".join(" ".join(read(path).text).split())
+
+
+def test_nobody_is_named_and_who_was_left_out_is_said(poll_text):
+    assert "@example.org" not in poll_text
+    assert "128 votes on 4 items by 32 of 39 people (7 left out: cast a single vote)" in poll_text
+    assert "7 of 39: cast a single vote" in poll_text
+    assert "2 of 6: was moderated out" in poll_text
+    assert poll_text.count("left out: cast a single vote") == 1  # not again among the problems
+
+
+def test_camp_sizes_stand_in_the_story_and_beside_every_ranking(poll_text):
+    assert "20 people follow ranking 1 most and 12 people ranking 2." in poll_text
+    assert re.search(r"12 people follow it most, \w+ of them with a weight of 80% or more; .* 48 votes\.", poll_text)
+
+
+def test_statements_are_shown_in_full_and_no_stop_is_doubled(poll_text):
+    assert "Statement number 2 is long enough to be one, and goes on until it is two lines." in poll_text
+    assert ".." not in poll_text.replace("...", "")
+
+
+def test_people_are_named_on_request(tmp_path):
+    model = plurank.MixedRanking(2, random_state=0).fit(polled())
+    plurank.write_report(model, tmp_path / "report.html", with_people=True)
+    assert "@example.org" in " ".join(read(tmp_path / "report.html").text)
+
+
+def test_a_model_that_rests_on_few_people_says_so(mixed, tmp_path, monkeypatch):
+    influence = {"flagged": True, "sentence": "Ranking 3 rests on two people."}
+    monkeypatch.setattr(mixed, "influence_", influence, raising=False)
+    plurank.write_report(mixed, tmp_path / "report.html")
+    assert " ".join(read(tmp_path / "report.html").text).count("Ranking 3 rests on two people.") == 2
+
+
+def test_a_committee_is_named_where_items_are_things_to_choose(tmp_path, poll_text):
+    made = plurank.simulate(120, 10, 2, 30, random_state=0)
+    model = plurank.MixedRanking(2, random_state=0, max_iter=10).fit(made.comparisons)
+    plurank.write_report(model, tmp_path / "report.html")
+    text = " ".join(" ".join(read(tmp_path / "report.html").text).split())
+    assert "A committee of 3" in text
+    assert re.search(
+        r"serve the most people: \d+% of people \(\d+% to \d+%\) have one of them among their first 1", text
+    )
+    assert "committee" not in poll_text

@@ -27,6 +27,10 @@ def report(
         "report.html"
     ),
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The page's heading.")] = None,
+    with_people: Annotated[
+        bool,
+        typer.Option("--with-people", help="Also name typical people, and state groups of fewer than five."),
+    ] = False,
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
@@ -37,7 +41,8 @@ def report(
 
     One HTML file that needs no network: the rankings and what sets each apart, how people mix them, what is
     common ground and what is contested, and the health of the data. With COMPARISONS the model is fitted
-    again to most of them, and the page says how well it predicts others.
+    again to most of them, and the page says how well it predicts others. The page names nobody, unless
+    you ask for it.
 
     \b
     Examples:
@@ -53,7 +58,9 @@ def report(
     source = None if data is None else open_source(data, column, ties, items)
     add_texts(fitted, items)
     with progress("writing the report", announce=data is not None) as on_progress, about(data or model):
-        plurank.write_report(fitted, target, source, title=title, random_state=seed, on_progress=on_progress)
+        plurank.write_report(
+            fitted, target, source, title=title, with_people=with_people, random_state=seed, on_progress=on_progress
+        )
     written.append(target)
     if as_json:
         emit_json({"output": str(output), "n_bytes": target.stat().st_size})

@@ -9,7 +9,10 @@ import altair as alt
 import vl_convert
 from markupsafe import Markup
 
+from plurank.report.texts import is_statement
+
 MOST_ROWS = 100  # of a table behind a figure
+MARGIN = 48  # pixels on both sides, for labels in a font wider than the one they were measured in
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,16 @@ class Table:
     head: tuple[str, ...]
     rows: list[tuple[str, ...]]
     n_rows: int
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it takes more room than a phone has."""
+        return len(self.head) > 3 or self.is_long
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its rows are named by statements."""
+        return any(is_statement(row[0]) for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,15 @@ def figure(chart: Any, number: int, rows: Table | None) -> Figure:
     svg = vl_convert.vegalite_to_svg(spec, vl_version=".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2]))
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)  # a page needs none
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>figure{number}-", svg)
-    svg = re.sub(r'<svg([^>]*?) width="(\d+)" height="\d+"', r'<svg\1 style="width: \2px"', svg, count=1)
+    svg = re.sub(
+        r' (role|aria-[a-z]+)="[^"]*"', "", svg
+    )  # of marks: the figure is one image, and its caption says what
+    svg = re.sub(r'<svg([^>]*?) width="([\d.]+)" height="([\d.]+)" viewBox="[^"]*"', _resize, svg, count=1)
     svg = svg.replace("<svg", f'<svg role="img" aria-labelledby="words-{number}"', 1)
     return Figure(number, Markup(svg), title["text"], " ".join(title.get("subtitle", [])), rows)
+
+
+def _resize(found: re.Match[str]) -> str:
+    """Let the page choose the size of a drawing, and leave room at its sides."""
+    width, height = float(found[2]) + 2 * MARGIN, float(found[3])
+    return f'<svg{found[1]} style="width: {width:g}px" viewBox="{-MARGIN} 0 {width:g} {height:g}"'

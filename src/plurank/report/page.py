@@ -12,19 +12,27 @@ from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.data.summary import Summary, summarise
 from plurank.evaluation.quality import Quality
-from plurank.exceptions import PlurankError
+from plurank.exceptions import ParameterError, PlurankError
 from plurank.models.base import RankingModel
 from plurank.models.quality import check_model, held_out_quality
 from plurank.progress import Progress, silent
-from plurank.report import sections
+from plurank.report import ground as common
+from plurank.report import sections, story
 from plurank.report.blocks import Figure, Table, figure
-from plurank.report.descriptions import describe_agreement
+from plurank.report.camps import Camp, camps_of
+from plurank.report.figures.contested import draw_agreement, draw_contested
 from plurank.report.figures.data import draw_comparisons
 from plurank.report.figures.fit import draw_calibration
+from plurank.report.figures.people import draw_people
+from plurank.report.figures.rankings import draw_rankings
+from plurank.report.ground import Ground
+from plurank.report.privacy import FEWEST
 from plurank.report.settings import method_of, settings_of, versions
+from plurank.report.texts import has_statements
 from plurank.writing import check_target, write_beside
 
 TITLE = "What people prefer"
+N_DRAWN = 6  # items of each list in a figure
 NOT_MEASURED = (
     "How well the model predicts was not measured, because that takes the comparisons. Run: "
     "plurank report MODEL COMPARISONS -o report.html"
@@ -38,6 +46,7 @@ def write_report(
     *,
     test: Any = None,
     title: str | None = None,
+    with_people: bool = False,
     random_state: int = 0,
     on_progress: Progress = silent,
 ) -> None:
@@ -45,6 +54,8 @@ def write_report(
 
     With the comparisons it was fitted to, their health is shown, and the model and one ranking are fitted again to part
     of them and judged on the rest; or, with ``test``, fitted to all of them and judged on the test comparisons.
+    The page names nobody and states no group of fewer than five people; ``with_people`` it does, and names the people
+    nearest to each ranking.
     """
     check_model(model)
     check_is_fitted(model, "rankings_")
@@ -53,7 +64,7 @@ def write_report(
     quality, why = _measure(model, source, test, random_state, on_progress)
     data = model.data_ if source is None else summarise(source)
     on_progress("drawing", 0.0)
-    text = _render(model, source, data, quality, why, title or TITLE, on_progress)
+    text = _render(model, source, data, quality, why, title or TITLE, on_progress, with_people=with_people)
     with write_beside(target) as beside:
         beside.write_text(text, encoding="utf-8")
     on_progress("done", 1.0)
@@ -81,24 +92,37 @@ def _render(
     why: str,
     title: str,
     on_progress: Progress,
+    *,
+    with_people: bool,
 ) -> str:
     from jinja2 import Environment, StrictUndefined
 
     room = files("plurank.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((room / "page.html.jinja").read_text(encoding="utf-8"))
+    camps = camps_of(model, with_people=with_people)
+    ground = _find_ground(model)
+    on_ground = "" if ground is None else common.describe_ground(model, ground)
+    fewest = 1 if with_people else FEWEST
     return template.render(
         title=title,
         style=(room / "page.css").read_text(encoding="utf-8"),
-        story=sections.tell_story(model, data, quality),
-        numbers=sections.key_figures(model, data, quality),
-        health=sections.health(data),
-        rankings=sections.rankings(model),
-        who=sections.who(model) if len(model.rankings_) > 1 else None,
-        agreement=describe_agreement(model)["sentence"],
+        story=story.tell_story(model, data, quality, camps, on_ground, fewest=fewest),
+        numbers=story.key_figures(model, data, quality),
+        health=sections.health(model, data),
+        rankings=sections.rankings(model, camps, ground),
+        who=sections.who(model, with_people=with_people) if len(model.rankings_) > 1 else None,
+        agreement=on_ground or (common.ONE_RANKING if len(model.rankings_) == 1 else common.NO_UNCERTAINTY),
+        lists=None if ground is None else common.list_ground(model, ground, fewest),
+        committee=sections.committee(model, ground, camps),
+        how=common.HOW,
+        in_lists=has_statements(model),
+        empty="" if ground is None else common.list_empty(ground),
+        n_too_few=0 if ground is None else ground.n_labelled(common.TOO_FEW),
         judged=None if quality is None else sections.judged(model, quality),
         not_judged=why,
-        figures=_draw(model, source, quality, on_progress),
+        influence=story.influence_of(model),
+        figures=_draw(model, source, quality, camps, ground, fewest, on_progress),
         settings=settings_of(model),
         versions=versions(),
         method=method_of(model),
@@ -107,17 +131,39 @@ def _render(
     )
 
 
-def _draw(model: RankingModel, source: Any, quality: Quality | None, on_progress: Progress) -> dict[str, Figure]:
+def _find_ground(model: RankingModel) -> Ground | None:
+    """Return what is common ground, or None where the model has one ranking or gives no uncertainty."""
+    try:
+        return common.find_ground(model)
+    except ParameterError:
+        return None
+
+
+def _draw(
+    model: RankingModel,
+    source: Any,
+    quality: Quality | None,
+    camps: list[Camp],
+    ground: Ground | None,
+    fewest: int,
+    on_progress: Progress,
+) -> dict[str, Figure]:
     """Draw what this model has, each figure with the numbers in it."""
-    wanted: dict[str, tuple[Any, Table | None]] = {"rankings": (model.plot.rankings, sections.places_table(model))}
+    places = sections.places_table(model)
+    wanted: dict[str, tuple[Any, Table | None]] = {"rankings": (lambda: draw_rankings(model, None, ground), places)}
     if len(model.rankings_) > 1:
-        contested = (lambda: model.plot.contested(sections.N_CONTESTED), sections.agreement_table(model))
-        wanted |= {"people": (model.plot.people, sections.shares_table(model)), "contested": contested}
+        wanted["people"] = (lambda: draw_people(model, fewest), sections.shares_table(camps))
+    if ground is not None and any(ground.lists.values()):
+        if ground.agreement is not None:
+            shares = common.agreement_table(model, ground, fewest)
+            wanted["agreement"] = (lambda: draw_agreement(model, N_DRAWN, ground, fewest), shares)
+        known = common.ground_table(model, ground)
+        wanted["contested"] = (lambda: draw_contested(model, N_DRAWN, ground), known)
     if quality is not None:
         bins = sections.bins_table(quality)
         wanted["calibration"] = (lambda: draw_calibration(quality.calibration), bins)
     if source is not None and not isinstance(source, Store):
-        wanted["comparisons"] = (lambda: draw_comparisons(source), None)
+        wanted["comparisons"] = (lambda: draw_comparisons(source, fewest), None)
     drawn = {}
     for number, (name, (draw, rows)) in enumerate(wanted.items()):
         on_progress("drawing", number / len(wanted))

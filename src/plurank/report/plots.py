@@ -19,7 +19,7 @@ class Plots:
         return f"<figures of a {type(self._model).__name__}: {', '.join(names)}>"
 
     def rankings(self, top: int | None = None) -> "alt.LayerChart":
-        """Draw the rankings side by side, a line an item, those that divide people most in colour.
+        """Draw the rankings side by side, a line an item, those that are contested in colour.
 
         All items where they are few; else the ``top`` items for the population, and those that divide.
         """
@@ -34,10 +34,16 @@ class Plots:
         return draw_places(self._model, ranking, top)
 
     def contested(self, top: int = 10) -> "alt.VConcatChart":
-        """Draw the items that the rankings agree on most, and those they agree on least."""
+        """Draw what all camps surely like, dislike or put at the same position, and what they dispute."""
         from plurank.report.figures.contested import draw_contested
 
         return draw_contested(self._model, top)
+
+    def agreement(self, top: int = 10) -> "alt.VConcatChart":
+        """Draw the share of each camp that agrees with items, of votes of agree and disagree."""
+        from plurank.report.figures.contested import draw_agreement
+
+        return draw_agreement(self._model, top)
 
     def weights(self, user: Any = None) -> "alt.LayerChart":
         """Draw how much a user follows each ranking, with 90% intervals where the model has them.

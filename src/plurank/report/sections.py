@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from plurank.data.encoding import look_up
 from plurank.data.summary import Summary
 from plurank.evaluation.contrast import places_from_one
 from plurank.evaluation.quality import Quality
@@ -11,128 +12,164 @@ from plurank.models.base import RankingModel
 from plurank.models.standings import ScoredRankings
 from plurank.report import descriptions
 from plurank.report.blocks import Table, table
-from plurank.report.figures.contested import sort_by_agreement
-from plurank.report.wording import label, listing, people, percent
+from plurank.report.camps import Camp
+from plurank.report.ground import Ground
+from plurank.report.privacy import FEWEST
+from plurank.report.story import describe_exclusions
+from plurank.report.texts import has_statements, text_of, texts_of
+from plurank.report.wording import label, listing, percent
 from plurank.wording import count, describe_spread
 
-N_SHOWN, N_CONTESTED = 10, 8
+N_SHOWN = 10
+COMMITTEE, FEWEST_ITEMS, MOST_ITEMS = 3, 9, 5_000  # items of a committee, and of which to choose
 
 
-def tell_story(model: RankingModel, data: Summary | None, quality: Quality | None) -> list[str]:
-    """Say in one paragraph, for somebody in a hurry, what was found."""
-    n_rankings = len(model.rankings_)
-    described = descriptions.describe_rankings(model)
-    came = f"{count(data['n_comparisons'], 'comparison')} of" if data else "comparisons of"
-    found = "one ranking for everybody" if n_rankings == 1 else f"{n_rankings} rankings that people share"
-    items, crowd = count(len(model.items_), "item"), people(len(model.users_))
-    told = [f"From {came} {items} by {crowd}, plurank found {found}."]
-    if n_rankings > 1:
-        first = described[0]
-        best = listing([label(item, 60) for item in first["top"]])
-        told.append(f"The most followed, ranking 1 with a share of {percent(first['share'])}, puts {best} first.")
-        told.append(descriptions.describe_mixing(model))
-    if quality is not None and n_rankings > 1:
-        told.append(
-            f"Asked about choices it had not seen, it is right {percent(quality.accuracy)} of the time; one ranking "
-            f"for everybody is right {percent(quality.single_accuracy)} of the time."
-        )
-    return told
-
-
-def key_figures(model: RankingModel, data: Summary | None, quality: Quality | None) -> list[tuple[str, str]]:
-    """Give the numbers that stand at the head of the page."""
-    rows = [("people", f"{len(model.users_):,}"), ("items", f"{len(model.items_):,}")]
-    if data:
-        rows.append(("comparisons", f"{data['n_comparisons']:,}"))
-    rows.append(("rankings" if len(model.rankings_) > 1 else "ranking", f"{len(model.rankings_):,}"))
-    return [*rows, ("predicted right", percent(quality.accuracy))] if quality else rows
-
-
-def health(data: Summary | None) -> dict[str, Any]:
-    """Say how much there was, and what will make trouble."""
+def health(model: RankingModel, data: Summary | None) -> dict[str, Any]:
+    """Say how much there was, who was left out, and what may distort the results."""
     if data is None:
-        return {"rows": [], "problems": None, "note": "The model does not remember what data it was fitted to."}
+        return {
+            "rows": describe_exclusions(model, data),
+            "problems": None,
+            "note": "The model does not remember what data it was fitted to.",
+        }
     spread = describe_spread(data["min_per_user"], data["median_per_user"], data["max_per_user"])
     rows = [
-        ("people", f"{data['n_users']:,}"), ("items", f"{data['n_items']:,}"),
+        ("people", f"{data['n_users']:,}"), *describe_exclusions(model, data), ("items", f"{data['n_items']:,}"),
+        *([("votes", f"{int(model.user_votes_.sum()):,}")] if model.user_votes_ is not None else []),
         ("comparisons", f"{data['n_comparisons']:,}"), ("comparisons a person", spread),
     ]  # fmt: skip
     if data["n_item_groups"] is not None:
         rows.append(("groups of linked items", f"{data['n_item_groups']:,}"))
     if data["n_duplicates"] is not None:
         rows.append(("repeated comparisons", f"{data['n_duplicates']:,}"))
-    problems = None if data["problems"] is None else [problem[0].upper() + problem[1:] for problem in data["problems"]]
+    problems = data["problems"]
+    if problems is not None:  # what was left out is in the rows already
+        problems = [problem[0].upper() + problem[1:] for problem in problems if " left out: " not in problem]
     return {"rows": rows, "problems": problems, "note": data["note"]}
 
 
-def rankings(model: RankingModel) -> list[dict[str, Any]]:
-    """Describe every ranking, with its best items and their places."""
-    told = descriptions.describe_rankings(model)
+def rankings(model: RankingModel, camps: list[Camp], ground: Ground | None) -> list[dict[str, Any]]:
+    """Describe every ranking: its people, what sets it apart, and its best items with their places."""
+    in_lists = has_statements(model)
     return [
         {
             "number": found["ranking"],
             "share": percent(found["share"]),
             "width": f"{100 * found['share']:.1f}",
-            "sentence": found["sentence"],
-            "items": best_items(model, found["ranking"] - 1),
+            "people": camp.sentence,
+            "caution": camp.caution,
+            "sentence": "" if in_lists else found["sentence"],
+            "lists": _lists(model, found) if in_lists else [],
+            "items": best_items(model, found["ranking"] - 1, ground),
         }
-        for found in told
+        for found, camp in zip(descriptions.find_rankings(model), camps, strict=True)
     ]
 
 
-def best_items(model: RankingModel, k: int) -> list[tuple[str, str]]:
-    """Give the best items of a ranking, each with the interval of its place where that is not certain."""
-    names = [label(item, 60) for item in model.items_[model.rankings_[k][:N_SHOWN]].tolist()]
-    if not isinstance(model, ScoredRankings):
-        return [(name, "") for name in names]
-    bounds = model.leaderboard(k + 1).select("lower", "upper").rows()
-    return [(name, "" if a == b else f"{a}–{b}") for name, (a, b) in zip(names, bounds, strict=False)]
+def _lists(model: RankingModel, found: dict[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """List statements that a ranking puts surely higher, and lower, than others do, with the votes on them."""
+    other = "the other ranking" if len(model.rankings_) == 2 else "the other rankings"
+    lists = ((f"Higher than in {other}", found["high"]), (f"Lower than in {other}", found["low"]))
+    return [(name, [(text_of(model, i), _votes(model, i)) for i in codes]) for name, codes in lists if len(codes)]
+
+
+def _votes(model: RankingModel, code: int) -> str:
+    """Say how many votes there are on an item; nothing where nobody counted them."""
+    return "" if model.item_votes_ is None else count(int(model.item_votes_[code]), "vote")
+
+
+def best_items(model: RankingModel, k: int, ground: Ground | None) -> list[tuple[int, str, str]]:
+    """Return the best items of a ranking that have enough votes: place, text, how sure the place is and the votes."""
+    order = model.rankings_[k]
+    places = np.arange(1, len(order) + 1)
+    if ground is not None:
+        kept = ground.enough[order]
+        order, places = order[kept], places[kept]
+    board = model.leaderboard(k + 1).select("lower", "upper").rows() if isinstance(model, ScoredRankings) else None
+    found = []
+    for code, place in zip(order[:N_SHOWN].tolist(), places[:N_SHOWN].tolist(), strict=True):
+        parts = [] if board is None else [_interval(board[place - 1], len(model.items_))]
+        parts.append(_votes(model, code))
+        found.append((place, text_of(model, code), " · ".join(part for part in parts if part)))
+    return found
+
+
+def _interval(bounds: tuple[int, ...], n_items: int) -> str:
+    """Say between which places an item is; a place that could be nearly any is said to be unknown."""
+    lower, upper = bounds
+    if lower == upper:
+        return ""
+    if upper - lower + 1 > n_items / 2:
+        return f"place hardly known, {lower:,} to {upper:,}"
+    return f"place {lower:,} to {upper:,}"
 
 
 def places_table(model: RankingModel) -> Table:
     """List the places of all items, the best on average first."""
     places = places_from_one(model.rankings_)
     order = (places @ model.mean_weights_).argsort(kind="stable")
-    head = ["item", *(f"ranking {k + 1}" for k in range(places.shape[1]))]
-    return table(head, [(label(model.items_[i]), *(f"{place:,}" for place in places[i])) for i in order])
-
-
-def agreement_table(model: RankingModel) -> Table:
-    """List what is common ground and what is contested."""
-    agreed, contested = sort_by_agreement(model, N_CONTESTED)
-    places = places_from_one(model.rankings_)
+    votes = model.item_votes_
+    head = ["item", *(f"ranking {k + 1}" for k in range(places.shape[1])), *(["votes"] if votes is not None else [])]
     rows = [
-        (label(model.items_[i]), kind, ", ".join(f"{place:,}" for place in places[i]))
-        for kind, items in (("agreed on", agreed), ("contested", contested))
-        for i in items
+        (
+            text_of(model, i),
+            *(f"{place:,}" for place in places[i]),
+            *([f"{votes[i]:,}"] if votes is not None else []),
+        )
+        for i in order
     ]
-    return table(("item", "", "places in rankings 1, 2, ..."), rows)
+    return table(head, rows)
 
 
-def who(model: RankingModel) -> dict[str, Any]:
-    """Say how people mix the rankings, who follows one nearly alone, and who mixes most."""
+def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> dict[str, Any] | None:
+    """Describe the few items that serve the most people; None where items are statements to agree with, or few."""
+    if ground is None or ground.agreement is not None or not FEWEST_ITEMS <= len(model.items_) <= MOST_ITEMS:
+        return None
+    found = model.committee(COMMITTEE)
+    shares = zip(found.left_out["served"].to_list(), camps, strict=True)
+    by_camp = [
+        f"{percent(share)} of camp {camp.ranking}" for share, camp in shares if camp.people and not camp.is_hidden
+    ]
+    reach = f"{percent(found.share_served)} of people ({found.lower:.0%} to {found.upper:.0%})"
+    told = (
+        f"If only {COMMITTEE} items could be chosen, these would serve the most people: {reach} have one of them among "
+    )
+    told += f"their first {found.top}{': ' + listing(by_camp) if by_camp else ''}."
+    return {"sentence": told, "texts": texts_of(model, look_up(found.items, model.items_, "item").tolist())}
+
+
+def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
+    """Say how people mix the rankings and, on request, who follows one nearly alone, and who mixes most."""
+    sentence = descriptions.describe_mixing(model, 1 if with_people else FEWEST)
+    if not with_people:
+        return {"sentence": sentence, "typical": []}
     typical = [
         (f"Ranking {found['ranking']}", _named(found["users"], [percent(w) for w in found["weights"]]))
         for found in descriptions.typical_people(model)
     ]
     mixed = descriptions.mixed_people(model)
     main = [f"at most {percent(max(row))} of one" for row in mixed["weights"]]
-    return {
-        "sentence": descriptions.describe_mixing(model),
-        "typical": [*typical, ("Most mixed", _named(mixed["users"], main))],
-    }
+    return {"sentence": sentence, "typical": [*typical, ("Most mixed", _named(mixed["users"], main))]}
 
 
 def _named(users: list[Any], remarks: list[str]) -> str:
     return listing([f"{label(user, 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
 
 
-def shares_table(model: RankingModel) -> Table:
-    """List the shares of the rankings, and how many people follow each most."""
-    main = np.bincount(model.user_weights_.argmax(axis=1), minlength=len(model.rankings_))
-    head = ("ranking", "mean share", "people who follow it most")
-    rows = zip(model.mean_weights_, main, strict=True)
-    return table(head, [(str(k), percent(share), f"{n:,}") for k, (share, n) in enumerate(rows, start=1)])
+def shares_table(camps: list[Camp]) -> Table:
+    """List the shares of the rankings, and the people who follow each most."""
+    head = ("ranking", "mean share", "people who follow it most", "with a weight of 80% or more", "votes they cast")
+    rows = [
+        (
+            str(camp.ranking),
+            percent(camp.share),
+            camp.shown,
+            camp.shown_80,
+            "unknown" if camp.votes is None else "not shown" if camp.is_hidden else f"{camp.votes:,}",
+        )
+        for camp in camps
+    ]
+    return table(head, rows)
 
 
 def judged(model: RankingModel, quality: Quality) -> dict[str, Any]:
@@ -150,7 +187,7 @@ def judged(model: RankingModel, quality: Quality) -> dict[str, Any]:
         else "one ranking for everybody predicts better: try fewer rankings, or `plurank select`"
     )  # fmt: skip
     told = f"Fitted to {count(quality.n_train, 'comparison')} and asked about {quality.n_test:,} others, {verdict}."
-    return {"sentence": told, "rows": table(("", "predicted right", "log-likelihood a comparison"), rows)}
+    return {"sentence": told, "rows": table(("model", "predicted right", "log-likelihood a comparison"), rows)}
 
 
 def bins_table(quality: Quality) -> Table:

@@ -9,7 +9,7 @@ import altair as alt
 
 from plurank.exceptions import ParameterError
 from plurank.paths import as_path
-from plurank.report.wording import label
+from plurank.report.wording import label, wrap
 from plurank.writing import check_target, write_beside
 
 Row = Mapping[str, Any]
@@ -22,13 +22,13 @@ GREY = "#98a2ad"  # seen on light and on dark
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"  # all of one width, as text was measured
 WIDTH, ROW = 560, 22
 MOST_TICKS = 14
-LONGEST = 28  # characters of a label in a figure
+LONGEST, LINE, LINES = 30, 40, 3  # columns of a label in a figure, or of a line of it; lines of a label of an axis
 ENDINGS = (".html", ".json", ".png", ".svg")
 
 
-def names_of(labels: Sequence[Any]) -> list[str]:
-    """Give items or users names that fit into a figure, each another one: what is cut short may have become alike."""
-    names = [label(value, LONGEST) for value in labels]
+def names_of(texts: Sequence[Any], lines: int = 1) -> list[str]:
+    """Return names of items that fit into a figure, each another one: what is cut short may have become alike."""
+    names = [wrap(label(text), LINE, lines) if lines > 1 else label(text, LONGEST) for text in texts]
     seen: Counter[str] = Counter()
     for n, name in enumerate(names):
         seen[name] += 1
@@ -43,8 +43,20 @@ def data(rows: Sequence[Row]) -> alt.InlineData:
 
 
 def by_name(field: str, names: Sequence[str], **axis: Any) -> alt.Y:
-    """Give a vertical axis with a row for each name, in the order given."""
-    return alt.Y(f"{field}:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=260, ticks=False, **axis))
+    """Return a vertical axis with a row for each name, in the order given; names may have several lines."""
+    lines = r"split(datum.value, '\n')"
+    # the first line stands in the middle of its row, so that others would hang below it
+    rise: dict[str, Any] = {
+        "condition": [{"test": f"length({lines}) == {n}", "value": -7 * (n - 1)} for n in range(2, LINES + 1)],
+        "value": 0,
+    }
+    looks = alt.Axis(labelLimit=300, ticks=False, labelExpr=lines, labelOffset=rise, **axis)
+    return alt.Y(f"{field}:N", sort=list(names), title=None, axis=looks)
+
+
+def row_height(names: Sequence[str], extra: int = 0) -> int:
+    """Return the height of a row for each name, by the longest of them."""
+    return max(ROW, 8 + 15 * max((name.count("\n") + 1 for name in names), default=1)) + extra
 
 
 def whole_axis(low: int, high: int, **looks: Any) -> alt.Axis:

@@ -1,63 +1,133 @@
-"""What the rankings agree on, and what they do not."""
+"""What all camps like, dislike or dispute: places with their intervals, and shares that agree."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 
 from plurank.data.checks import check_whole
-from plurank.evaluation.contrast import disagreement, places_from_one
+from plurank.evaluation.contrast import places_from_one
 from plurank.exceptions import ParameterError
+from plurank.inference.intervals import LEVEL, place_bounds
 from plurank.models.base import RankingModel
-from plurank.report.theme import MAIN, OTHER, ROW, WIDTH, by_name, data, finish, heading, names_of, whole_axis
+from plurank.models.standings import ScoredRankings
+from plurank.report.ground import Ground, agreement_cells, find_ground
+from plurank.report.texts import texts_of
+from plurank.report.theme import COLOURS, LINES, SHAPES, WIDTH, by_name, data, finish, heading, names_of, whole_axis
+from plurank.report.theme import row_height as height_of
 from plurank.wording import count
 
-FEW_RANKINGS = 6  # whose numbers can be written beside their marks
+FEW_RANKINGS = len(COLOURS)  # that have a colour and a shape of their own
+LINE = 11  # pixels between the rankings of one item
 
 
-def sort_by_agreement(model: RankingModel, top: int) -> tuple[list[int], list[int]]:
-    """Give the items agreed on most and those contested most, the extreme ones first; none is in both."""
-    if len(model.rankings_) == 1:
-        raise ParameterError("there is one ranking only, so nothing is contested. Fit a model with more rankings.")
-    apart = disagreement(model.rankings_, model.mean_weights_)
-    order = np.argsort(apart, kind="stable").tolist()
-    n = min(check_whole("top", top, 1), max(1, len(order) // 3))
-    return order[:n], order[::-1][:n]
-
-
-def draw_contested(model: RankingModel, top: int) -> Any:
-    """Draw for some items the places they have in all rankings: a short bar is common ground."""
-    agreed, contested = sort_by_agreement(model, top)
-    kinds = (("Most agreed on", agreed, MAIN), ("Most contested", contested, OTHER))
-    panels = [_panel(model, items, title, colour) for title, items, colour in kinds if items]
-    chart = alt.vconcat(*panels, spacing=24).resolve_scale(x="shared")
-    numbered = len(model.rankings_) <= FEW_RANKINGS
-    marks = "The numbers are those of the rankings." if numbered else "A tick is the place in one ranking."
-    rankings = "both" if len(model.rankings_) == 2 else f"all {len(model.rankings_)}"
-    about = f"Places of items in {rankings} rankings, of {count(len(model.items_), 'item')}. {marks}"
-    return finish(chart, "Common ground, and what divides people", about)
-
-
-def _panel(model: RankingModel, items: list[int], title: str, colour: str) -> Any:
-    places = places_from_one(model.rankings_)[items]
-    names = names_of(model.items_[items].tolist())
-    ranges = [
-        {"item": name, "best": int(row.min()), "worst": int(row.max())} for name, row in zip(names, places, strict=True)
+def draw_contested(model: RankingModel, top: int, ground: Ground | None = None) -> Any:
+    """Draw the places of items in all rankings, with intervals: what all camps like, dislike, and dispute."""
+    check_whole("top", top, 1)
+    found = ground or find_ground(model)
+    assert isinstance(model, ScoredRankings)  # or there would be no common ground to find
+    panels = [
+        _panel(
+            found.lists[label][:top], title, model, _places(model, found.lists[label][:top]), _place_x(model), "ranking"
+        )
+        for label, (title, _) in found.words.items()
+        if found.lists[label]
     ]
-    marks = [
-        {"item": name, "place": place, "rankings": ", ".join(str(k + 1) for k in np.flatnonzero(row == place))}
-        for name, row in zip(names, places, strict=True)
-        for place in np.unique(row).tolist()
-    ]
+    if not panels:
+        raise ParameterError(
+            "nothing is surely common ground or contested, so there is nothing to draw. More votes would tell more."
+        )
+    about = [f"Places among {count(len(model.items_), 'item')}; a line holds the place with 90% probability."]
+    if model.mixing == "utility":
+        about.append("Camps blend the rankings, so their own orders are nearer to each other.")
+    return finish(_stack(panels), "Common ground, and what divides people", about)
+
+
+def draw_agreement(model: RankingModel, top: int, ground: Ground | None = None, fewest: int = 1) -> Any:
+    """Draw the share of every camp that agrees with items, with intervals; camps with fewer votes are left out."""
+    check_whole("top", top, 1)
+    found = ground or find_ground(model)
+    if found.agreement is None:
+        raise ParameterError("the model was not fitted to votes of agree and disagree, so nobody agrees or disagrees.")
+    cells = [row for row in agreement_cells(found, fewest) if not row["hidden"]]
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("at:Q", scale=scale, title="share that agrees, of those who took a side", axis=alt.Axis(format="%"))
+    panels = []
+    for label, (title, _) in found.words.items():
+        codes = found.lists[label][:top]
+        rows = [
+            {"code": c["code"], "ranking": c["ranking"], "at": c["share"], "lower": c["lower"], "upper": c["upper"]}
+            for c in cells
+            if c["code"] in codes
+        ]
+        panels += [_panel(codes, title, model, rows, x, "camp")] if rows else []
+    if not panels:
+        raise ParameterError("the votes do not say what camps agree on, so there is nothing to draw.")
+    about = "The share of each camp that agrees; a line holds it with 90% probability."
+    return finish(_stack(panels), "Who agrees, camp by camp", about)
+
+
+def _stack(panels: list[Any]) -> Any:
+    return alt.vconcat(*panels, spacing=24).resolve_scale(x="shared", color="shared", shape="shared")
+
+
+def _place_x(model: RankingModel) -> alt.X:
     scale = alt.Scale(domain=[1, len(model.items_)], nice=False, padding=14)
-    x = alt.X("best:Q", scale=scale, title="place", axis=whole_axis(1, len(model.items_)))
-    y = by_name("item", names)
-    bars = alt.Chart(data(ranges)).mark_rule(color=colour, strokeWidth=5, opacity=0.35).encode(x=x, x2="worst:Q", y=y)
-    dots = alt.Chart(data(marks)).encode(
-        x=alt.X("place:Q", scale=scale, title="place"), y=y, tooltip=["item:N", "place:N", "rankings:N"]
-    )
-    if len(model.rankings_) <= FEW_RANKINGS:
-        layers = [bars, dots.mark_point(color=colour), dots.mark_text(dy=-10, fontSize=10).encode(text="rankings:N")]
-    else:
-        layers = [bars, dots.mark_tick(color=colour, thickness=2, height=12)]
-    return alt.layer(*layers).properties(width=WIDTH, height=(ROW + 6) * len(items), title=heading(title))
+    return alt.X("at:Q", scale=scale, title="place", axis=whole_axis(1, len(model.items_)))
+
+
+def _places(model: ScoredRankings, codes: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the places of some items in every ranking, with their bounds."""
+    places = places_from_one(model.rankings_)
+    rows = []
+    for k in range(len(model.rankings_)):
+        lower, upper = place_bounds(model.scores_[:, k], model.score_errors_[:, k], LEVEL)
+        rows += [
+            {
+                "code": i,
+                "ranking": k + 1,
+                "at": int(places[i, k]),
+                "lower": int(lower[i]),
+                "upper": int(upper[i]),
+            }
+            for i in codes
+        ]
+    return rows
+
+
+def _panel(
+    codes: Sequence[int], title: str, model: RankingModel, rows: list[dict[str, Any]], x: alt.X, who: str
+) -> Any:
+    """Draw a row an item, and in it a mark and an interval for everybody ``who`` has a number."""
+    n_rankings = len(model.rankings_)
+    names = names_of(texts_of(model, codes), LINES)
+    named = dict(zip(codes, names, strict=True))
+    numbers = [str(k + 1) for k in range(n_rankings)]
+    shown = [{**row, "item": named[row["code"]], "ranking": str(row["ranking"])} for row in rows]
+    few = n_rankings <= FEW_RANKINGS
+    colour = alt.Color("ranking:N", scale=alt.Scale(domain=numbers, range=_cycle(COLOURS, n_rankings)), title=who)
+    where: dict[str, Any] = {
+        "y": by_name("item", names),
+        "yOffset": alt.YOffset("ranking:N", sort=numbers),
+        "color": colour,
+    }
+    base = alt.Chart(data(shown)).encode(**where)
+    lines = alt.Chart(data([{**row, "at": row["lower"]} for row in shown])).encode(**where)
+    lines = lines.mark_rule(strokeWidth=2.5, opacity=0.6).encode(x=x, x2="upper:Q")
+    points = base.mark_point(size=45).encode(x=x, tooltip=["item:N", "ranking:N", "at:Q", "lower:Q", "upper:Q"])
+    if few:
+        shapes = alt.Scale(domain=numbers, range=_cycle(SHAPES, n_rankings))
+        points = points.encode(shape=alt.Shape("ranking:N", scale=shapes, title=who))
+    height = max(height_of(names, 6), LINE * n_rankings + 8) * len(codes)
+    return alt.layer(lines, points).properties(width=WIDTH, height=height, title=heading(title))
+
+
+def _cycle(values: Sequence[str], n: int) -> list[str]:
+    return [values[k % len(values)] for k in range(n)]
+
+
+def dividing_items(model: RankingModel, ground: Ground | None, most: int) -> Any:
+    """Return the items that are surely contested, at most so many."""
+    found = ground or find_ground(model)
+    return np.array(found.lists["contested"][:most], dtype=np.int64)

@@ -8,7 +8,20 @@ from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.sources import as_comparisons
-from plurank.report.theme import ROW, WIDTH, by_name, data, finish, heading, names_of, whole_axis
+from plurank.report.privacy import hide_few
+from plurank.report.theme import (
+    GREY,
+    LINES,
+    MAIN,
+    WIDTH,
+    by_name,
+    data,
+    finish,
+    heading,
+    names_of,
+    row_height,
+    whole_axis,
+)
 from plurank.report.wording import people
 from plurank.wording import count
 
@@ -18,11 +31,14 @@ N_BINS = 30
 MOST_GROUPS = 10
 
 
-def draw_comparisons(X: Any) -> Any:
-    """Draw comparisons per item and per user and, where they do not link all items, the groups of items they link."""
+def draw_comparisons(X: Any, fewest: int = 1) -> Any:
+    """Draw comparisons per item and per user and, where they do not link all items, the groups of items they link.
+
+    Groups of fewer people than ``fewest`` are drawn alike.
+    """
     comparisons = as_comparisons(X)
     groups = comparisons.diagnose().item_groups
-    panels = [_items(comparisons), _users(comparisons), *([_groups(groups)] if len(groups) > 1 else [])]
+    panels = [_items(comparisons), _users(comparisons, fewest), *([_groups(groups)] if len(groups) > 1 else [])]
     sizes = f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_items, 'item')}"
     about = f"{sizes} by {people(comparisons.n_users)}."
     return finish(alt.vconcat(*panels, spacing=28), "What the comparisons cover", about)
@@ -34,13 +50,14 @@ def _items(c: Comparisons) -> Any:
     if c.n_items > FEW_ITEMS:
         return _histogram(per_item, title, "comparisons of an item", "items")
     order = np.argsort(-per_item, kind="stable")
-    names = names_of(c.items[order].tolist())
+    texts = c.items.tolist() if c.texts is None else c.texts
+    names = names_of([texts[i] for i in order.tolist()], LINES)
     rows = [{"item": name, "n": n} for name, n in zip(names, per_item[order].tolist(), strict=True)]
     return _bars(rows, "item", names, title, "comparisons")
 
 
-def _users(c: Comparisons) -> Any:
-    return _histogram(np.diff(c.offsets), "Comparisons of each person", "comparisons of a person", "people")
+def _users(c: Comparisons, fewest: int) -> Any:
+    return _histogram(np.diff(c.offsets), "Comparisons of each person", "comparisons of a person", "people", fewest)
 
 
 def _groups(groups: list[list[Any]]) -> Any:
@@ -58,10 +75,10 @@ def _bars(rows: list[dict[str, Any]], field: str, names: list[str], title: str, 
     )
     texts = bars.mark_text(align="left", dx=4).encode(text=alt.Text("n:Q", format=",d"))
     chart = alt.layer(bars.mark_bar(), texts)
-    return chart.properties(title=heading(title), width=WIDTH, height=ROW * max(len(rows), 1))
+    return chart.properties(title=heading(title), width=WIDTH, height=row_height(names) * max(len(rows), 1))
 
 
-def _histogram(values: Counts, title: str, x_title: str, y_title: str) -> Any:
+def _histogram(values: Counts, title: str, x_title: str, y_title: str, fewest: int = 1) -> Any:
     """Count how many values lie in each of some bins, whole numbers wide."""
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     width = max(1, -(-(high - low + 1) // N_BINS))
@@ -71,6 +88,9 @@ def _histogram(values: Counts, title: str, x_title: str, y_title: str) -> Any:
     ends = [max(low - margin, 0), rows[-1]["to"] + margin]
     x = alt.X("from:Q", title=x_title, scale=alt.Scale(domain=ends, nice=False), axis=whole_axis(*ends))
     y = alt.Y("n:Q", title=y_title, axis=alt.Axis(format=",d", tickCount=4, tickMinStep=1))
-    bars = alt.Chart(data(rows)).mark_bar(x2Offset=-1, orient="vertical")
-    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), tooltip=["from:Q", "to:Q", "n:Q"])
+    colour = alt.condition("datum.few", alt.value(GREY), alt.value(MAIN))
+    shown = hide_few(rows, "n", fewest)
+    title += f" (grey: fewer than {fewest} people)" if any(row["few"] for row in shown) else ""
+    bars = alt.Chart(data(shown)).mark_bar(x2Offset=-1, orient="vertical")
+    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), color=colour, tooltip=["from:Q", "to:Q", "n:Q"])
     return bars.properties(width=WIDTH, height=160, title=heading(title))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.standings import ScoredRankings
-from plurank.report.theme import INK, MAIN, OTHER, QUIET, WIDTH, by_name, data, finish
+from plurank.report.privacy import hide_few
+from plurank.report.theme import GREY, INK, MAIN, OTHER, QUIET, WIDTH, by_name, data, finish
 from plurank.report.wording import label, people, percent
 
 Floats = NDArray[np.float64]
@@ -47,30 +48,37 @@ def draw_weights(model: RankingModel, user: Any = None) -> Any:
     return finish(chart, f"How much {label(user, 40)} follows each ranking", about)
 
 
-def draw_people(model: RankingModel) -> Any:
-    """Draw everybody by their weights, in the way that suits the number of rankings."""
+def draw_people(model: RankingModel, fewest: int = 1) -> Any:
+    """Draw everybody by their weights, in the way that suits the number of rankings.
+
+    Bars of fewer people than ``fewest`` are drawn alike.
+    """
     n_rankings = len(model.rankings_)
     if n_rankings == 1:
         raise ParameterError("there is one ranking only, which everybody follows. Fit a model with more rankings.")
     if n_rankings == 2:
-        return _histogram(model)
+        return _histogram(model, fewest)
     return _map(model)
 
 
-def _histogram(model: RankingModel) -> Any:
+def _histogram(model: RankingModel, fewest: int) -> Any:
     counts, edges = np.histogram(model.user_weights_[:, 0], N_BINS, (0.0, 1.0))
     rows = [
         {"from": float(a), "to": float(b), "people": int(n)} for n, a, b in zip(counts, edges, edges[1:], strict=False)
     ]
     scale = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("from:Q", title="share of ranking 1 (the rest is ranking 2)", scale=scale, axis=alt.Axis(format="%"))
-    bars = alt.Chart(data(rows)).mark_bar(x2Offset=-1, orient="vertical")
+    colour = alt.condition("datum.few", alt.value(GREY), alt.value(MAIN))
+    bars = alt.Chart(data(hide_few(rows, "people", fewest))).mark_bar(x2Offset=-1, orient="vertical")
     y = alt.Y("people:Q", title="people", axis=alt.Axis(format=",d", tickCount=5, tickMinStep=1))
-    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), tooltip=["from:Q", "to:Q", "people:Q"])
+    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), color=colour, tooltip=["from:Q", "to:Q", "people:Q"])
     mean = [{"at": float(model.mean_weights_[0])}]
     line = alt.Chart(data(mean)).mark_rule(color=OTHER, strokeDash=[6, 4]).encode(x="at:Q")
     chart = alt.layer(bars, line).properties(width=WIDTH, height=240)
     about = f"{people(len(model.users_))}; the dashed line is the average, {percent(mean[0]['at'])}."
+    about += (
+        f" Grey: fewer than {fewest} people." if fewest > 1 and any(0 < row["people"] < fewest for row in rows) else ""
+    )
     return finish(chart, "How people mix the two rankings", about)
 
 

@@ -12,19 +12,23 @@ from plurank.evaluation.contrast import disagreement, places_from_one
 from plurank.models.base import RankingModel
 from plurank.models.boards import check_ranking
 from plurank.models.standings import ScoredRankings
+from plurank.report.figures.contested import dividing_items
+from plurank.report.ground import Ground
+from plurank.report.texts import texts_of
 from plurank.report.theme import (
     COLOURS,
     FAINT,
     GREY,
     INK,
+    LINES,
     QUIET,
-    ROW,
     SHAPES,
     WIDTH,
     by_name,
     data,
     finish,
     names_of,
+    row_height,
     whole_axis,
 )
 from plurank.report.wording import percent
@@ -34,20 +38,22 @@ Numbers = NDArray[np.int64]
 FEW_ITEMS, TOP = 20, 12  # all items are shown up to so many, else the best ones and those that divide
 N_DIVIDING = len(COLOURS)
 LABEL_GAP = 15  # pixels between the middles of two labels
+CONTESTED = "items that are surely contested"
+FAR_APART = "the items listed furthest apart; this kind of model does not say how sure that is"
 END = 30  # pixels between the outer rankings and their labels
 
 
-def draw_rankings(model: RankingModel, top: int | None = None) -> Any:
-    """Draw a line for every item through its places in all rankings."""
+def draw_rankings(model: RankingModel, top: int | None = None, ground: Ground | None = None) -> Any:
+    """Draw a line for every item through its places in all rankings, in colour what is contested."""
     if top is not None:
         check_whole("top", top, 1)
     n_rankings, n_items = model.rankings_.shape
     if n_rankings == 1:
         return draw_places(model, 1, top or FEW_ITEMS)
     places = places_from_one(model.rankings_)
-    dividing = _dividing(model)
+    dividing = _dividing(model, ground)
     shown = _shown(model, dividing, top)
-    names = dict(zip(shown.tolist(), names_of(model.items_[shown].tolist()), strict=True))
+    names = dict(zip(shown.tolist(), names_of(texts_of(model, shown)), strict=True))
     marked = [names[i] for i in dividing.tolist() if i in names]
     rows = [
         {"item": name, "ranking": k + 1, "place": int(places[i, k]), "marked": name in marked}
@@ -60,11 +66,15 @@ def draw_rankings(model: RankingModel, top: int | None = None) -> Any:
     y = alt.Y("y:Q", scale=alt.Scale(domain=[n_items + 0.3, 0.7], nice=False, zero=False), axis=None)
     layers = [*_lines(rows, marked, x, y), *_labels(rows, n_items, n_rankings, step, height, x, y)]
     chart = alt.layer(*layers).properties(width=step * (n_rankings - 1) + 2 * END, height=height)
-    return finish(chart, f"The {n_rankings} rankings, from the best item (top) to the last", _about(model, shown))
+    return finish(
+        chart, f"The {n_rankings} rankings, from the best item (top) to the last", _about(model, shown, len(marked))
+    )
 
 
-def _dividing(model: RankingModel) -> Numbers:
-    """Give the items whose places differ most between rankings, at most a handful."""
+def _dividing(model: RankingModel, ground: Ground | None) -> Numbers:
+    """Return a handful of items: those surely contested, or, without a posterior, those listed furthest apart."""
+    if isinstance(model, ScoredRankings):
+        return dividing_items(model, ground, N_DIVIDING)
     apart = disagreement(model.rankings_, model.mean_weights_)
     order = np.argsort(-apart, kind="stable")[:N_DIVIDING]
     return order[apart[order] > 0][: max(1, len(apart) // 3)]
@@ -77,10 +87,12 @@ def _shown(model: RankingModel, dividing: Numbers, top: int | None) -> Numbers:
     return np.array(list(dict.fromkeys([*mean_places[:n_top].tolist(), *dividing.tolist()])), dtype=np.int64)
 
 
-def _about(model: RankingModel, shown: Numbers) -> list[str]:
-    lines = ["In colour: the items whose places differ most. #1 is the best place."]
+def _about(model: RankingModel, shown: Numbers, n_marked: int) -> list[str]:
+    lines = [f"In colour: {CONTESTED if isinstance(model, ScoredRankings) else FAR_APART}."] if n_marked else []
+    lines = [*(lines or ["No item is surely contested."]), "#1 is the best place."]
     if len(shown) < len(model.items_):
-        lines.append(f"Shown are {len(shown)} of {count(len(model.items_), 'item')}: the best on average, and those.")
+        which = "the best on average, and those" if n_marked else "the best on average"
+        lines.append(f"Shown are {len(shown)} of {count(len(model.items_), 'item')}: {which}.")
     return lines
 
 
@@ -184,14 +196,16 @@ def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
     check_ranking(ranking, n_rankings)
     n_shown = n_items if top is None else min(check_whole("top", top, 1), n_items)
     order = model.rankings_[ranking - 1][:n_shown]
-    names = names_of(model.items_[order].tolist())
+    names = names_of(texts_of(model, order), LINES)
     rows: list[dict[str, Any]] = [{"item": name, "place": place} for place, name in enumerate(names, start=1)]
     whose = f"Ranking {ranking}, followed at {percent(model.mean_weights_[ranking - 1])}" if n_rankings > 1 else (
         "The ranking of everybody"
     )  # fmt: skip
     of_all = "all items" if n_shown == n_items else f"the best {n_shown} of {count(n_items, 'item')}"
     if not isinstance(model, ScoredRankings):
-        chart = alt.layer(_points(rows, names, _place_axis(n_shown))).properties(width=WIDTH, height=ROW * n_shown)
+        chart = alt.layer(_points(rows, names, _place_axis(n_shown))).properties(
+            width=WIDTH, height=row_height(names) * n_shown
+        )
         return finish(chart, f"{whose}: {of_all}", "This kind of model gives no intervals of places.")
     board = model.leaderboard(ranking)
     for row, low, high in zip(rows, board["lower"].to_list(), board["upper"].to_list(), strict=False):
@@ -199,7 +213,7 @@ def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
     x = _place_axis(max(row["upper"] for row in rows))
     reach = alt.Chart(data(rows)).mark_rule(strokeWidth=4, opacity=0.45, strokeCap="round")
     reach = reach.encode(x=alt.X("lower:Q", title="place"), x2="upper:Q", y=by_name("item", names))
-    chart = alt.layer(reach, _points(rows, names, x)).properties(width=WIDTH, height=ROW * n_shown)
+    chart = alt.layer(reach, _points(rows, names, x)).properties(width=WIDTH, height=row_height(names) * n_shown)
     return finish(chart, f"{whose}: {of_all}", "The dot is the place; the bar holds it with 90% probability.")
 
 

@@ -1,0 +1,36 @@
+"""Counts of people that cannot give anybody away."""
+
+from collections.abc import Sequence
+from typing import Any
+
+FEWEST = 5  # people in a group whose size is stated
+FEWER = f"fewer than {FEWEST}"
+
+
+def show_count(n: int, fewest: int = FEWEST) -> str:
+    """Show how many people; a few are "fewer than 5", but nobody is 0."""
+    return FEWER if 0 < n < fewest else f"{n:,}"
+
+
+def show_parts(counts: Sequence[int], fewest: int = FEWEST) -> list[str]:
+    """Show the sizes of groups that add up to a known total.
+
+    Where one is too small to state, the others are rounded, or the total less the others would state it.
+    """
+    if not any(0 < n < fewest for n in counts):
+        return [f"{n:,}" for n in counts]
+    return [show_count(n, fewest) if n < fewest else f"about {FEWEST * round(n / FEWEST):,}" for n in counts]
+
+
+def say_people(shown: str) -> str:
+    """Put a noun behind a count as shown: "1 person", "fewer than 5 people"."""
+    return "nobody" if shown == "0" else "1 person" if shown == "1" else f"{shown} people"
+
+
+def hide_few(rows: Sequence[dict[str, Any]], field: str, fewest: int) -> list[dict[str, Any]]:
+    """Mark rows of a figure with fewer people than ``fewest``, and draw them all alike."""
+    few = [0 < row[field] < fewest for row in rows]
+    return [
+        {**row, "few": is_few, field: fewest - 1 if is_few else row[field]}
+        for row, is_few in zip(rows, few, strict=True)
+    ]

@@ -1,0 +1,42 @@
+"""Items as people read them: names stand in sentences as they are, statements in quotation marks."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from plurank.models.base import RankingModel
+from plurank.report.wording import label, listing
+from plurank.wording import quote
+
+LONGEST_NAME = 32  # characters; a longer text is a statement
+STATEMENTS = 0.25  # of all items, from which on they are a poll of statements
+LONGEST_QUOTE = 80
+AMBIGUOUS = re.compile(r"[,;.!?]| and ")  # what would run together with the sentence around it
+
+
+def text_of(model: RankingModel, code: int) -> str:
+    """Return what to show for an item, on one line; line breaks and rows of spaces in a text are one space."""
+    text = model.item_text(int(code))
+    return label(text if model.item_texts_ is None else " ".join(text.split()))
+
+
+def texts_of(model: RankingModel, codes: Iterable[int]) -> list[str]:
+    """Return what to show for some items."""
+    return [text_of(model, code) for code in codes]
+
+
+def has_statements(model: RankingModel) -> bool:
+    """Check whether items are statements rather than names, and so belong in lists rather than in sentences."""
+    n_items = len(model.items_)
+    return sum(is_statement(text_of(model, code)) for code in range(n_items)) > STATEMENTS * n_items
+
+
+def is_statement(text: str) -> bool:
+    """Check whether a text is too long to stand in a sentence as a name does."""
+    return len(text) > LONGEST_NAME
+
+
+def mention(texts: Sequence[str]) -> str:
+    """Name some items in a sentence; in quotation marks, and shortened, where they could run together."""
+    if any(is_statement(text) or AMBIGUOUS.search(text) for text in texts):
+        return listing([quote(text.rstrip(" ."), LONGEST_QUOTE) for text in texts])
+    return listing(texts)
