@@ -183,10 +183,12 @@ def test_people_are_named_on_request(tmp_path):
 
 
 def test_a_model_that_rests_on_few_people_says_so(mixed, tmp_path, monkeypatch):
-    influence = {"flagged": True, "sentence": "Ranking 3 rests on two people."}
-    monkeypatch.setattr(mixed, "influence_", influence, raising=False)
+    influence = plurank.Influence(60, 2, 0.03, 0.01, 0.002, 0.001, 2, ("ann", "bob"), True)
+    monkeypatch.setattr(mixed, "influence_", influence.to_dict())
     plurank.write_report(mixed, tmp_path / "report.html")
-    assert " ".join(read(tmp_path / "report.html").text).count("Ranking 3 rests on two people.") == 2
+    text = " ".join(read(tmp_path / "report.html").text)
+    assert text.count("The gain over one ranking rests on 2 of 60 people") == 2
+    assert "bob" not in text
 
 
 def test_a_committee_is_named_where_items_are_things_to_choose(tmp_path, poll_text):

@@ -14,8 +14,8 @@ from scipy.stats import beta
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 CLEAR_SHARE = 0.6  # a bare majority of some votes may be chance, and is not what people call agreement
-DISSENTERS = 0.1  # of all people: those who most often vote against the majority on other items
-LEAST_DISSENTERS = 5
+DISSENTERS = 0.1  # of an item's voters: those who most often vote against the majority on other items
+LEAST_DISSENTERS = 5  # of them, where there are so many voters
 PRIOR_VOTES = 2.0  # of dissenters, at the mean share of all: a few of their votes decide nothing
 
 
@@ -49,14 +49,17 @@ def find_agreement(agree: Counts, disagree: Counts, dissenters: Counts, level: f
 def count_dissenters(users: Counts, items: Counts, votes: Floats, n_users: int, n_items: int) -> Counts:
     """Count the dissenters who agree and disagree with every item, (Q, 2), from votes of 1 and -1, (n,).
 
-    Somebody dissents by voting against the majority of the others. Who is a dissenter where an item is concerned is
-    decided by their votes on all others, so that nobody is one for their vote on that item.
+    Somebody dissents by voting against the majority of the others. The dissenters of an item are the tenth of its
+    voters who dissent most on all other items, so that nobody is one for their vote on that item.
     """
     net, n_votes = np.bincount(items, votes, n_items), np.bincount(items, minlength=n_items)
     against = -votes * (net[items] - votes) / np.maximum(n_votes[items] - 1, 1)
     total, cast = np.bincount(users, against, n_users), np.bincount(users, minlength=n_users)
-    size = min(max(LEAST_DISSENTERS, int(np.ceil(DISSENTERS * n_users))), n_users)
-    few = LEAST_DISSENTERS  # somebody with hardly any votes is nobody's dissenter
-    least = np.sort(total / (cast + few))[-size]
-    member = (total[users] - against) / (cast[users] - 1 + few) >= least
+    # somebody with hardly any other votes is nobody's dissenter
+    rates = (total[users] - against) / (cast[users] - 1 + LEAST_DISSENTERS)
+    order = np.lexsort((-rates, items))
+    first = np.cumsum(n_votes) - n_votes
+    places = np.empty(len(items), np.int64)
+    places[order] = np.arange(len(items)) - first[items[order]]  # among the voters of the item
+    member = places < np.maximum(LEAST_DISSENTERS, np.ceil(DISSENTERS * n_votes))[items]
     return np.stack([np.bincount(items[member & (votes * sign > 0)], minlength=n_items) for sign in (1, -1)], axis=1)

@@ -148,7 +148,8 @@ def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int6
 def _interval(shares: Floats, level: float) -> tuple[float, float, float]:
     tail = (1.0 - level) / 2.0
     lower, upper = np.quantile(shares, (tail, 1.0 - tail))
-    return float(shares.mean()), float(lower), float(upper)
+    mean = float(shares.mean())
+    return mean, min(float(lower), mean), max(float(upper), mean)  # of a skewed distribution the mean may lie outside
 
 
 def _by_camp(model: "ScoredRankings", people: NDArray[np.int64], served: Marks, level: float) -> pl.DataFrame:

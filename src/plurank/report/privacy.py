@@ -7,9 +7,19 @@ FEWEST = 5  # people in a group whose size is stated
 FEWER = f"fewer than {FEWEST}"
 
 
+def is_few(n: int, fewest: int = FEWEST) -> bool:
+    """Check whether so few people are behind a count that it could tell who they are."""
+    return 0 < n < fewest
+
+
 def show_count(n: int, fewest: int = FEWEST) -> str:
     """Show how many people; a few are "fewer than 5", but nobody is 0."""
-    return FEWER if 0 < n < fewest else f"{n:,}"
+    return FEWER if is_few(n, fewest) else f"{n:,}"
+
+
+def show_rounded(n: int) -> int | str:
+    """Show about how many people, so that no total less the others states a small group."""
+    return n if n == 0 else FEWER if is_few(n) else f"about {FEWEST * round(n / FEWEST):,}"
 
 
 def show_parts(counts: Sequence[int], fewest: int = FEWEST) -> list[str]:
@@ -17,9 +27,9 @@ def show_parts(counts: Sequence[int], fewest: int = FEWEST) -> list[str]:
 
     Where one is too small to state, the others are rounded, or the total less the others would state it.
     """
-    if not any(0 < n < fewest for n in counts):
+    if not any(is_few(n, fewest) for n in counts):
         return [f"{n:,}" for n in counts]
-    return [show_count(n, fewest) if n < fewest else f"about {FEWEST * round(n / FEWEST):,}" for n in counts]
+    return [str(show_rounded(n)) for n in counts]
 
 
 def say_people(shown: str) -> str:

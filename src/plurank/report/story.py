@@ -82,8 +82,8 @@ def _handfuls(camps: list[Camp]) -> str:
 
 def influence_of(model: RankingModel) -> str:
     """Say whether the rankings depend on a few people, where the model looked."""
-    influence = getattr(model, "influence_", None)
-    return str(influence["sentence"]) if influence and influence["flagged"] else ""
+    influence = getattr(model, "influence", None)
+    return influence.sentence if influence is not None and influence.flagged else ""
 
 
 def key_figures(model: RankingModel, data: Summary | None, quality: Quality | None) -> list[tuple[str, str]]:

@@ -4,9 +4,8 @@ from typing import Any
 
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
+from plurank.report.privacy import is_few, show_rounded
 
-LEAST_PEOPLE = 5  # smaller counts could tell who somebody is
-FEW = f"fewer than {LEAST_PEOPLE}"
 SHOWN = (
     "item", "text", "votes", "enough_votes", "label", "liked_by_all", "disliked_by_all", "contested", "same_place",
 )  # fmt: skip
@@ -21,25 +20,15 @@ def describe_camps(model: RankingModel, *, show_few: bool) -> list[dict[str, Any
     rows = model.camps().to_dicts()
     if show_few:
         return [{name: row[name] for name in ("people", "people_80", "votes")} for row in rows]
-    is_rounded = any(_is_few(row["people"]) for row in rows)
+    is_rounded = any(is_few(row["people"]) for row in rows)
     return [
         {
-            "people": _round(row["people"]) if is_rounded else row["people"],
-            "people_80": _round(row["people_80"]) if is_rounded or _is_few(row["people_80"]) else row["people_80"],
+            "people": show_rounded(row["people"]) if is_rounded else row["people"],
+            "people_80": show_rounded(row["people_80"]) if is_rounded or is_few(row["people_80"]) else row["people_80"],
             "votes": None if is_rounded else row["votes"],
         }
         for row in rows
     ]
-
-
-def _is_few(n: int) -> bool:
-    return 0 < n < LEAST_PEOPLE
-
-
-def _round(n: int) -> int | str:
-    if n == 0:
-        return n
-    return FEW if _is_few(n) else f"about {LEAST_PEOPLE * round(n / LEAST_PEOPLE):,}"
 
 
 def describe_common_ground(model: RankingModel) -> list[dict[str, Any]] | None:
