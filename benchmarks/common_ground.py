@@ -6,8 +6,8 @@
 were drawn with. ``judges``: simulated judges, with and without two who have the ranking upside down. ``committees``:
 simulated rankings, and with --data sushi, half of each ranking hidden; rivals see the same halves. ``conversations``
 (with --data): votes of real pol.is conversations, half of them held out; an item is right if the held-out votes of
-every opinion group, as pol.is found them, have the sign that is claimed. A group counts where it has at least five held-out
-votes for or against the item; with fewer the sign is a coin. Beside it, as many items by pol.is's group-informed
+every opinion group, as pol.is found them, have the sign that is claimed. A group counts where it has at least five
+held-out votes for or against the item; with fewer the sign is a coin. Beside it, as many items by group-informed
 consensus, the product over groups of (agree + 1) / (n + 2).
 """
 
@@ -91,10 +91,10 @@ def simulated_ballots(seed: int) -> tuple[np.ndarray, int]:
 
 
 def sushi(folder: Path, seed: int) -> tuple[np.ndarray, int]:
-    """Full rankings of ten kinds of sushi by 500 of 5,000 people."""
+    """Full rankings of ten kinds of sushi by 5,000 people; half of them are drawn."""
     frame = pl.read_csv(folder / "sushi" / "setA_rankings.csv.gz").sort("user", "rank")
     orders = frame["item"].to_numpy().reshape(-1, 10)
-    return orders[np.random.default_rng([seed, 8]).choice(len(orders), 500, replace=False)], 10
+    return orders[np.random.default_rng([seed, 8]).choice(len(orders), len(orders) // 2, replace=False)], 10
 
 
 def committees(seeds: int, folder: Path | None) -> Iterator[Row]:
@@ -109,7 +109,7 @@ def committees(seeds: int, folder: Path | None) -> Iterator[Row]:
             users, places = np.nonzero(seen)
             visible = pl.DataFrame({"user": users, "item": orders[users, places], "rank": places + 1})
             halves = plurank.Comparisons.from_rankings(visible)
-            model = plurank.MixedRanking(3, mixing="utility", random_state=seed).fit(halves)
+            model = plurank.MixedRanking(5, mixing="utility", random_state=seed).fit(halves)
             single = plurank.MixedRanking(1, random_state=seed).fit(halves)
             best = single.items_[single.rankings_[0]].tolist()
             for size in (1, 2, 3, 4):

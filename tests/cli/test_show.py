@@ -69,14 +69,35 @@ def test_show_prints_a_topic_rankings_novel_pairs_and_flips(run, model_file, eas
         assert words in text
 
 
-def test_show_says_where_the_rankings_differ_most(run, mixed_file, mixed_model):
-    found = json.loads(run("show", mixed_file, "--json").stdout)["most_divided"]
-    places = [[order.tolist().index(entry["item"]) + 1 for order in mixed_model.rankings_] for entry in found]
+def test_show_says_where_rankings_without_uncertainty_differ_most(run, model_file, easy_model):
+    found = json.loads(run("show", model_file, "--json").stdout)["most_divided"]
+    places = [[order.tolist().index(entry["item"]) + 1 for order in easy_model.rankings_] for entry in found]
     assert [entry["places"] for entry in found] == places
     apart = [max(row) - min(row) for row in places]
     assert apart == sorted(apart, reverse=True)
-    lines = run("show", mixed_file).stdout.split("Where they differ most")[1].splitlines()
+    text = run("show", model_file).stdout
+    lines = text.split("Where these orders differ most")[1].splitlines()
     assert [str(found[0]["item"]), *map(str, places[0])] in [line.split() for line in lines]
+    assert "How certain places are is not known" in text
+
+
+def test_show_tells_common_ground_camps_and_a_committee(run, mixed_file, mixed_model):
+    found = json.loads(run("show", mixed_file, "--json").stdout)
+    assert found["common_ground"] == mixed_model.common_ground().to_dicts()
+    assert found["camps"] == mixed_model.camps().to_dicts()
+    assert found["most_divided"] == []
+    text = " ".join(run("show", mixed_file).stdout.split())
+    assert f"{found['camps'][0]['people']} follow it most" in text
+    liked = [row for row in found["common_ground"] if row["label"] == "liked by all camps"]
+    assert ("Liked by all camps" in text) == bool(liked)
+    committee = json.loads(run("show", mixed_file, "--committee", 2, "--json").stdout)
+    assert committee["items"] == mixed_model.committee(2).items
+    assert "A committee of 2 items" in run("show", mixed_file, "--committee", 2).stdout
+
+
+def test_a_committee_needs_a_model_with_uncertainty(run, model_file, few_votes):
+    assert "Fit a MixedRanking" in run("show", model_file, "--committee", 2, code=2).stderr
+    assert "--committee needs a model" in run("show", few_votes, "--committee", 2, code=2).stderr
 
 
 def test_show_gives_a_mixed_ranking_as_json(run, mixed_file, mixed_model):

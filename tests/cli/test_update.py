@@ -86,6 +86,7 @@ def test_update_leaves_the_old_model_when_saving_fails(run, write, model, monkey
     assert sorted(path.name for path in model.parent.iterdir()) == ["model.plurank", "more.csv"]
 
 
+@pytest.mark.filterwarnings("always::plurank.ConvergenceWarning")
 def test_update_warns_where_rankings_cannot_be_told_apart(run, write, model):
     alike = plurank.load(model)
     alike.scores_ = alike.scores_[:, :1].repeat(2, axis=1)

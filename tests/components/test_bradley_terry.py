@@ -110,10 +110,10 @@ def test_rankings_are_alike_where_their_own_scores_spread_little(rng):
 
 
 @pytest.mark.parametrize("n_different", [1, 2, 3])
-def test_slopes_are_differences_of_wins_where_scores_differ_and_0_where_none_do(n_different):
+def test_slopes_are_differences_of_wins_where_scores_differ_and_those_of_the_logistic_where_none_do(n_different):
     scores = np.array([0.0, 2.0, 6.0])[np.arange(4) % n_different, None]
     wins = 0.1 * scores + 0.2
-    np.testing.assert_allclose(slopes(scores, wins), 0.1 if n_different > 1 else 0.0, atol=1e-12)
+    np.testing.assert_allclose(slopes(scores, wins), 0.1 if n_different > 1 else 0.25, atol=1e-12)
 
 
 def test_what_data_said_is_what_errors_have_beyond_the_prior():

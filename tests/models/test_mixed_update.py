@@ -112,6 +112,7 @@ def test_users_who_said_nothing_new_keep_their_weights(updated):
     assert np.abs(model.scores_ - updated[0]["probability"].scores_).max() < 0.1
 
 
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")  # so few data have one ranking
 @pytest.mark.parametrize("ids", ["text", "text and numbers", "negative numbers"])
 def test_an_update_takes_ids_of_every_kind(ids, tmp_path):
     labels = IDS[ids](8)
@@ -123,6 +124,15 @@ def test_an_update_takes_ids_of_every_kind(ids, tmp_path):
     assert model.users_.tolist() == users.tolist()
     model.save(tmp_path / "model.plurank")
     assert_same_model(plurank.load(tmp_path / "model.plurank"), model)
+
+
+def test_rankings_that_are_the_same_cannot_be_told_apart_by_an_update_which_says_so():
+    both_ways = [(i, j) for i in range(6) for j in range(6) if i != j]
+    winners, losers = zip(*both_ways, strict=True)
+    model = make().fit(Comparisons.from_arrays(["one"] * 30 + ["two"] * 30, winners * 2, losers * 2))
+    assert np.ptp(model.scores_) < 1e-9
+    with pytest.warns(plurank.ConvergenceWarning, match="cannot tell them apart"):
+        model.update(Comparisons.from_arrays(["three", "four"], [0, 1], [1, 0]))
 
 
 @pytest.mark.parametrize("kind", ["mallows", "strict"])

@@ -87,9 +87,9 @@ def test_a_stuffed_ballot_does_not_move_the_model_and_is_reported(open_client, m
     result = run("update", model_file, "--feedback", database, "--json")
     found = json.loads(result.stdout)
     assert found["n_comparisons"] == 12
-    assert sum(finding["n_answers"] for finding in found["excluded"]) == 1502
-    assert found["excluded"][0]["source"] == "address"
-    assert found["excluded"][0]["n_names"] == 200
+    assert sum(finding["n_answers"] for finding in found["excluded_answers"]) == 1502
+    assert found["excluded_answers"][0]["source"] == "address"
+    assert found["excluded_answers"][0]["n_names"] == 200
     assert "excluded 1,502 answers of 200 names from one address: " in result.stderr
     assert "--include-suspicious" in result.stderr
     expected = before.update(plurank.Comparisons.from_arrays(

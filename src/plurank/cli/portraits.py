@@ -126,6 +126,8 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
         console.print("\nWhere these orders differ most, the places of:", style="bold")
         console.print("How certain places are is not known for this kind of model.", style="dim")
         console.print(divided_tables(console, described["most_divided"]))
+    if len(rankings) > 1 and all(ranking["items"] == rankings[0]["items"] for ranking in rankings):
+        console.print("\nAll rankings have the same order: one may be enough.", style="yellow")
     if described["common_ground"] is not None:
         console.print()
         print_common_ground(console, described["common_ground"], len(rankings))

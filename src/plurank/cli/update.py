@@ -78,7 +78,7 @@ def update(
         comparisons = _learn_from_file(fitted, data, options.parse_columns(column), ties, items)
     else:
         lesson = _learn_from_feedback(fitted, str(feedback), include_suspicious=include_suspicious)
-        reported = {"excluded": [finding.to_dict() for finding in lesson.excluded]}
+        reported = {"excluded_answers": [finding.to_dict() for finding in lesson.excluded]}
         if lesson.comparisons is None:
             _say_nothing_new(model, reported, as_json=as_json)
             return

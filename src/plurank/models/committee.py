@@ -8,13 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_numbers, check_positive, check_share, check_whole
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError, ParameterError
 from plurank.inference.committee import choose_committee, pack_rows
 from plurank.inference.common_ground import LEAST_SHAPE, WIDER
-from plurank.inference.deviations import log_odds
 from plurank.inference.intervals import SEED
 
 if TYPE_CHECKING:
@@ -129,20 +127,27 @@ def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int6
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     rng = np.random.default_rng([SEED, 4])
     shapes = np.maximum(model.user_evidence_[people, None] * model.user_weights_[people], LEAST_SHAPE)
-    is_order = not isinstance(model._component(), BradleyTerry)
     marks = np.zeros((n_draws, len(people), n_items), dtype=bool)
     for draw in range(n_draws):
-        noise = rng.standard_normal(model.scores_.shape) @ root.T
-        scores = model.scores_ + WIDER * model.score_errors_ * noise
+        errors = WIDER * model.score_errors_ * (rng.standard_normal(model.scores_.shape) @ root.T)
         weights = rng.standard_gamma(shapes)
         weights /= weights.sum(axis=1, keepdims=True)
-        liking = weights @ scores.T
-        if model.mixing != "utility" and not is_order:
-            liking = log_odds(weights @ mean_wins(scores).T)
-        liking += (model.deviation_ or 0.0) * rng.standard_normal(liking.shape)
+        liking = weights @ (model.scores_ + errors).T
+        liking += _draw_own_tastes(model, liking.shape, rng)
         first = np.argpartition(-liking, top - 1, axis=1)[:, :top]
         np.put_along_axis(marks[draw], first, True, axis=1)
     return people, marks
+
+
+def _draw_own_tastes(model: "ScoredRankings", shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Draw how far people's likings of items (n, Q) are from the rankings they follow.
+
+    An item rated or ranked once has one error in all its comparisons, the logistic one of a choice, so that a person's
+    order has a Gumbel error an item (Plackett-Luce). Where people answered pairs, it is the scale of their user effects.
+    """
+    if getattr(model, "rated_", False):
+        return rng.gumbel(size=shape)
+    return (model.deviation_ or 0.0) * rng.standard_normal(shape)
 
 
 def _interval(shares: Floats, level: float) -> tuple[float, float, float]:
