@@ -109,7 +109,7 @@ def committees(seeds: int, folder: Path | None) -> Iterator[Row]:
             users, places = np.nonzero(seen)
             visible = pl.DataFrame({"user": users, "item": orders[users, places], "rank": places + 1})
             halves = plurank.Comparisons.from_rankings(visible)
-            model = plurank.MixedRanking(5, mixing="utility", random_state=seed).fit(halves)
+            model = plurank.MixedRanking(10, mixing="utility", random_state=seed).fit(halves)
             single = plurank.MixedRanking(1, random_state=seed).fit(halves)
             best = single.items_[single.rankings_[0]].tolist()
             for size in (1, 2, 3, 4):

@@ -2,7 +2,7 @@
 
 Ours. A share is that of the people who agree among those who agree or disagree, with a Beta posterior (Jeffreys'
 prior), independent between camps. An item counts as agreed on where at least ``CLEAR_SHARE`` of every camp agrees, and
-most of the people who dissent most often do, too: a minority too small for a ranking of its own is not overlooked.
+of the people who dissent most often: a minority too small for a ranking of its own is not overlooked.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from scipy.stats import beta
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 CLEAR_SHARE = 0.6  # a bare majority of some votes may be chance, and is not what people call agreement
-DISSENTERS = 0.1  # of an item's voters: those who most often vote against the majority on other items
+DISSENTERS = 0.05  # of an item's voters: those who most often vote against the majority on other items
 LEAST_DISSENTERS = 5  # of them, where there are so many voters
 PRIOR_VOTES = 2.0  # of dissenters, at the mean share of all: a few of their votes decide nothing
 
@@ -39,18 +39,19 @@ def find_agreement(agree: Counts, disagree: Counts, dissenters: Counts, level: f
     above, below = (np.asarray(beta.cdf(1.0 - CLEAR_SHARE, a, b)) for a, b in ((second, first), (first, second)))
     mean = (agree.sum(axis=1) + 1.0) / (agree.sum(axis=1) + disagree.sum(axis=1) + 2.0)
     for_it, against = dissenters[:, 0] + PRIOR_VOTES * mean, dissenters[:, 1] + PRIOR_VOTES * (1.0 - mean)
-    most = np.asarray(beta.sf(0.5, for_it, against))
+    above_there = np.asarray(beta.cdf(1.0 - CLEAR_SHARE, against, for_it))
+    below_there = np.asarray(beta.cdf(1.0 - CLEAR_SHARE, for_it, against))
     neither = np.maximum(1.0 - above - below, 0.0)
     contested = 1.0 - (1.0 - above).prod(axis=1) - (1.0 - below).prod(axis=1) + neither.prod(axis=1)
-    liked, disliked = above.prod(axis=1) * most, below.prod(axis=1) * (1.0 - most)
+    liked, disliked = above.prod(axis=1) * above_there, below.prod(axis=1) * below_there
     return Agreement(first / (first + second), lower, upper, liked, disliked, np.clip(contested, 0.0, 1.0))
 
 
 def count_dissenters(users: Counts, items: Counts, votes: Floats, n_users: int, n_items: int) -> Counts:
     """Count the dissenters who agree and disagree with every item, (Q, 2), from votes of 1 and -1, (n,).
 
-    Somebody dissents by voting against the majority of the others. The dissenters of an item are the tenth of its
-    voters who dissent most on all other items, so that nobody is one for their vote on that item.
+    Somebody dissents by voting against the majority of the others. The dissenters of an item are the
+    twentieth of its voters who dissent most on all other items, so that nobody is one for their vote on that item.
     """
     net, n_votes = np.bincount(items, votes, n_items), np.bincount(items, minlength=n_items)
     against = -votes * (net[items] - votes) / np.maximum(n_votes[items] - 1, 1)

@@ -143,7 +143,7 @@ def _draw_own_tastes(model: "ScoredRankings", shape: tuple[int, ...], rng: np.ra
     """Draw how far people's likings of items (n, Q) are from the rankings they follow.
 
     An item rated or ranked once has one error in all its comparisons, the logistic one of a choice, so that a person's
-    order has a Gumbel error an item (Plackett-Luce). Where people answered pairs, it is the scale of their user effects.
+    order has a Gumbel error an item (Plackett-Luce). Where people answered pairs, it is the scale of user effects.
     """
     if getattr(model, "rated_", False):
         return rng.gumbel(size=shape)
