@@ -12,7 +12,7 @@ from plurank.data.checks import check_numbers, check_positive, check_share, chec
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError, ParameterError
 from plurank.inference.committee import choose_committee, pack_rows
-from plurank.inference.common_ground import LEAST_SHAPE, WIDER
+from plurank.inference.common_ground import LEAST_SHAPE
 from plurank.inference.intervals import SEED
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int6
     shapes = np.maximum(model.user_evidence_[people, None] * model.user_weights_[people], LEAST_SHAPE)
     marks = np.zeros((n_draws, len(people), n_items), dtype=bool)
     for draw in range(n_draws):
-        errors = WIDER * model.score_errors_ * (rng.standard_normal(model.scores_.shape) @ root.T)
+        errors = model.score_errors_ * (rng.standard_normal(model.scores_.shape) @ root.T)
         weights = rng.standard_gamma(shapes)
         weights /= weights.sum(axis=1, keepdims=True)
         liking = weights @ (model.scores_ + errors).T
