@@ -1,9 +1,10 @@
 """Whether several rankings rest on a handful of people.
 
 Ours. The log-likelihood says how much better than one ranking a model describes each person. Where the gain all but
-vanishes without the few people it is greatest for, further rankings describe these people, not camps. Where nobody
-gains, a handful whom one ranking predicts worse than guessing would is pointed out, too: by Markov's inequality
-somebody who follows that ranking gives so unlikely answers with a probability of at most ``CHANCE``, over all people.
+vanishes without the few people it is greatest for, further rankings describe these people, not camps. A handful whom
+one ranking predicts worse than guessing would, and far worse than anybody else, is pointed out, too: by Markov's
+inequality somebody who follows that ranking gives so unlikely answers with a probability of at most ``CHANCE``, over
+all people.
 """
 
 from dataclasses import asdict, dataclass, fields
@@ -19,8 +20,9 @@ HANDFUL = (0.02, 2, 5)  # share of all people, but at least and at most so many
 VANISHED = 0.5  # of the gain, or less, is left without them
 LEAST_EFFECT = 0.2  # log-likelihood per comparison that a handful gains, or the whole gain is chance
 LEAST_COMPARISONS = 8  # of the handful
-CHANCE = 0.01
-LEAST_GAIN = 0.01  # per comparison without a handful: less is no gain to speak of
+CHANCE = 0.005
+APART = 1.5  # times as much as anybody else loses by one ranking, or a handful is part of a camp
+LEAST_GAIN = 0.03  # per comparison without a handful: where others gain as much, there are camps
 FEWEST_PEOPLE = 10  # of fewer a handful is a large part
 
 
@@ -77,7 +79,8 @@ class Influence:
         strong, rest = order[:n], order[n:]
         every, without = _mean(gains, counts), _mean(gains[rest], counts[rest])
         n_compared = counts[strong].sum()
-        few_contrary = 0 < contrary.sum() <= n and without[0] < LEAST_GAIN
+        others = max(losses[~contrary].max(initial=0.0), 0.0)
+        few_contrary = 0 < contrary.sum() <= n and losses[contrary].min() >= APART * others and without[0] < LEAST_GAIN
         rests = (
             every[0] > 0
             and without[0] <= VANISHED * every[0]
