@@ -101,3 +101,21 @@ def test_a_mixed_file_whose_parts_do_not_fit_is_refused(kind, mixed, path):
     with pytest.raises(DataError, match="damaged") as error:
         plurank.load(path)
     assert is_sentence(error)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e12, np.inf])
+@pytest.mark.parametrize("name", ["scores_", "score_errors_", "user_evidence_"])
+def test_absurd_numbers_are_refused(name, value, mixed, path):
+    model, content = mixed["probability"]
+    array = getattr(model, name).copy()
+    array.flat[0] = abs(value) * 2 if name != "scores_" else value
+    path.write_bytes(rezip(content, {f"{name}.npy": npy(array)}))
+    with pytest.raises(DataError, match="damaged") as error:
+        plurank.load(path)
+    assert is_sentence(error)
+
+
+def test_a_file_with_a_part_that_does_not_belong_there_is_refused(mixed, path):
+    path.write_bytes(rezip(mixed["probability"][1], {"../../evil.txt": b"boo"}))
+    with pytest.raises(DataError, match="do not belong to a model"):
+        plurank.load(path)
