@@ -77,7 +77,15 @@ def test_influence_survives_plain_values_and_files(tmp_path):
     good = model.influence.to_dict()
     check_influence(good)
     check_influence(None)
-    for bad in ({}, 7, {**good, "gain": "much"}, {**good, "users": "ann"}):
+    absurd = (
+        {"n_users": -5},
+        {"gain": 1e308},
+        {"gain": float("nan")},
+        {"users": [None]},
+        {"users": "ann"},
+        {"gain": "much"},
+    )
+    for bad in ({}, 7, *({**good, **change} for change in absurd)):
         with pytest.raises(ValueError, match="influence"):
             check_influence(bad)
 

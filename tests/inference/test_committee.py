@@ -80,3 +80,23 @@ def test_items_that_serve_nobody_more_are_the_ones_most_people_like():
     marks = np.zeros((10, 4), dtype=bool)
     marks[:, 0] = marks[:7, 2] = marks[:3, 1] = True
     assert choose_committee(pack_rows(marks), 2, None, None).items == [0, 2]
+
+
+def test_nothing_is_bought_that_serves_nobody_and_rounding_spoils_no_budget(monkeypatch):
+    marks = np.zeros((9, 6), dtype=bool)
+    marks[:3, 0] = marks[3:6, 1] = marks[6:, 2] = True
+    assert sorted(choose_committee(pack_rows(marks), 6, np.full(6, 0.1), 0.3).items) == [0, 1, 2]
+    monkeypatch.setattr(committee, "MOST_WORK", 0)
+    assert sorted(choose_committee(pack_rows(marks), 6, np.full(6, 0.1), 9.0).items) == [0, 1, 2]
+
+
+def test_cheap_items_that_serve_few_do_not_crowd_out_the_others(monkeypatch):
+    monkeypatch.setattr(committee, "MOST_WORK", 0)
+    marks = np.zeros((1000, 20), dtype=bool)
+    for n in range(10):
+        marks[90 * n : 90 * n + 90, n] = True  # dear, and serve many
+        marks[900 + n, 10 + n] = True  # cheap, and serve one
+    costs = np.repeat([1.0, 1e-4], 10)
+    choice = choose_committee(pack_rows(marks), 5, costs, 100.0)
+    assert served(marks, choice.items) == 450
+    assert choice.guarantee == 0.0  # nothing is promised where both number and costs are limited

@@ -72,22 +72,39 @@ def test_listed_items_are_the_surest_and_wrong_rarely_enough(probabilities, seed
         rest = candidates & ~listed
         assert not rest.any() or p[rest].max() <= p[listed].min()
     else:
-        assert not (p[candidates] >= 0.95).any()
+        assert not (p[candidates] > 0.95 + 1e-9).any()
 
 
 def test_shares_of_agreement_hold_what_was_counted():
     agree, disagree = np.array([[30, 28], [30, 2], [1, 0]]), np.array([[2, 1], [2, 30], [0, 0]])
     dissenters = np.array([[6, 1], [3, 3], [0, 0]])
     found = find_agreement(agree, disagree, dissenters, 0.9)
-    assert (found.lower < found.share).all()
-    assert (found.share < found.upper).all()
+    known = ~np.isnan(found.share)
+    assert (found.lower[known] <= found.share[known]).all()
+    assert (found.share[known] <= found.upper[known]).all()
     assert found.liked[0] > 0.95
     assert found.contested[1] > 0.99
     assert found.liked[2] < 0.5  # one vote
     swapped = find_agreement(disagree, agree, dissenters[:, ::-1], 0.9)
     assert swapped.disliked == pytest.approx(found.liked)
     assert swapped.contested == pytest.approx(found.contested)
-    assert swapped.share == pytest.approx(1.0 - found.share)
+    assert swapped.share == pytest.approx(1.0 - found.share, nan_ok=True)
+
+
+def test_camps_without_votes_are_no_side_of_a_dispute():
+    disagree = np.array([[40, 0, 0, 0, 0, 0, 0]])
+    found = find_agreement(np.zeros_like(disagree), disagree, np.array([[0, 5]]), 0.9)
+    assert found.contested[0] == 0.0
+    assert np.isnan(found.share[0, 1:]).all()
+    assert (found.lower[0, 1:] == 0.0).all()
+    assert (found.upper[0, 1:] == 1.0).all()
+
+
+@pytest.mark.parametrize("n_items", [2, 3, 4, 5, 50])
+def test_as_many_items_can_be_liked_as_disliked(n_items):
+    scores = -np.arange(n_items, dtype=float)[:, None]
+    found = find_common_ground(scores, np.full((n_items, 1), 1e-9), np.eye(1), [np.eye(1)], 0.9)
+    assert found.liked.sum() == found.disliked.sum() == n_items // 3
 
 
 def test_shares_cover_the_truth_as_often_as_they_say():

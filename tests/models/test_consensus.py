@@ -107,12 +107,21 @@ def test_files_keep_all_of_it(polled, tmp_path):
 
 def test_a_file_of_an_earlier_version_knows_no_votes(polled, tmp_path):
     old = plurank.MixedRanking(2, random_state=0).fit(poll()[1])
-    for name in ("user_votes_", "item_votes_", "camp_votes_", "dissenter_votes_", "item_texts_", "influence_"):
+    for name in (
+        "user_votes_",
+        "item_votes_",
+        "item_people_",
+        "camp_votes_",
+        "dissenter_votes_",
+        "item_texts_",
+        "influence_",
+    ):
         setattr(old, name, None)
     old.save(tmp_path / "model.plurank")
     loaded = plurank.load(tmp_path / "model.plurank")
     frame = loaded.common_ground()
     assert frame["votes"].null_count() == 30
+    assert set(frame["label"]) == {"not enough votes"}, "nothing is said where nobody knows how many votes there were"
     assert "least_agreement" not in frame.columns
     assert loaded.camps()["votes"].null_count() == 2
     assert loaded.agreement().height == 0
@@ -127,6 +136,29 @@ def test_an_update_adds_votes(votes):
     counted = dict(model.common_ground().select("item", "votes").rows())
     assert counted == dict(frame.group_by("item").len().rows())
     assert model.agreement()["agree"].sum() == (frame["rating"] == 1).sum()
+
+
+def test_an_update_without_votes_leaves_levels_of_agreement_as_they_were(votes):
+    model = plurank.MixedRanking(2, random_state=0).fit(votes[1])
+    before = model.agreement()
+    labels = labels_of(model)
+    model.update(plurank.Comparisons.from_arrays(["new", "new"], ["s00", "s40"], ["s01", "s02"]))
+    after = model.agreement()
+    assert after.filter(pl.col("item") != "s40")["agree"].to_list() == before["agree"].to_list()
+    assert {item: label for item, label in labels_of(model).items() if item != "s40"} == labels
+    assert model.influence is None, "nobody has looked again"
+
+
+def test_one_person_makes_no_item_liked_however_often_they_say_so():
+    made = plurank.simulate(60, 12, 1, 20, random_state=0).comparisons.to_frame()
+    names = {name: pl.col(name).cast(pl.String) for name in ("user", "winner", "loser")}
+    troll = pl.DataFrame(
+        {"user": ["troll"] * 24, "winner": ["planted"] * 24, "loser": [str(n % 12) for n in range(24)]}
+    )
+    for n_rankings in (1, 2):
+        model = plurank.MixedRanking(n_rankings, random_state=0).fit(pl.concat([made.with_columns(**names), troll]))
+        row = model.common_ground().row(by_predicate=pl.col("item") == "planted", named=True)
+        assert (row["votes"], row["people"], row["label"]) == (24, 1, "not enough votes")
 
 
 @pytest.mark.parametrize("mixing", ["probability", "utility"])
@@ -171,6 +203,11 @@ def test_a_committee_serves_the_share_it_says_and_says_whom_not(polled):
     assert served == pytest.approx(chosen.share_served, abs=1e-9)
     assert polled.committee(4).share_served >= chosen.share_served
     assert "of people" in str(chosen)
+
+
+def test_nobody_is_served_where_nobody_has_answered():
+    with pytest.raises(plurank.ParameterError, match="nobody has answered yet"):
+        plurank.blank_model(["a", "b", "c"]).committee(1)
 
 
 def test_a_committee_keeps_to_its_budget(polled):

@@ -68,4 +68,6 @@ class Told(plurank.MixedRanking):
         self.users_ = np.array([f"user {n}" for n in range(len(self.user_weights_))], dtype=object)
         self.user_evidence_ = np.full(len(self.users_), 10.0)
         self.user_votes_ = None if votes is None else np.full(len(self.users_), votes)
+        self.item_votes_ = self.item_people_ = np.full(len(self.items_), 50)
+        self.influence_ = None
         self.data_, self.n_iter_, self.converged_ = None, 3, True

@@ -19,7 +19,7 @@ def told(*, error=0.01, n_votes=200, agree=None, **options):
     """A model of nine items in two rankings, with votes."""
     orders = [["abcdefghi".index(item) for item in order] for order in ORDERS]
     model = Told(orders, [0.6, 0.4], [[0.9, 0.1]] * 30 + [[0.1, 0.9]] * 20, error=error, votes=10, **options)
-    model.item_votes_ = np.full(9, n_votes)
+    model.item_votes_ = model.item_people_ = np.full(9, n_votes)
     if agree is not None:
         sides = np.array([[sign == "+" for sign in signs] for signs in agree]).T
         model.camp_votes_ = np.stack([np.where(sides, 90, 10), np.full((9, 2), 3), np.where(sides, 10, 90)], axis=2)

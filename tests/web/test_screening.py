@@ -137,6 +137,11 @@ def test_a_household_an_office_and_people_in_a_hurry_are_not_suspicious(find):
     assert find(*office, hurried, *shared) == []
 
 
+def test_a_hall_full_of_people_who_open_the_page_at_once_is_not_suspicious(find):
+    hall = [visitor(f"phone {n}", 12, 3.0 + n / 50, begin=0.5 * n, address="hall") for n in range(120)]
+    assert find(*hall) == []
+
+
 def test_answers_that_waited_for_the_service_and_come_at_once_are_not_suspicious(find):
     waited = visitor("patient", 20, 3.0)
     late = [replace(answer, received=at(100)) for answer in waited]

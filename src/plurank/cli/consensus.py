@@ -28,7 +28,7 @@ def describe_common_ground(model: "RankingModel") -> list[dict[str, Any]] | None
 
 def print_common_ground(console: Console, rows: list[dict[str, Any]], n_rankings: int) -> None:
     """Print what all camps like and dislike, and what they dispute."""
-    from plurank.models.consensus import CONTESTED, DISLIKED, LEAST_VOTES, LIKED, TOO_FEW
+    from plurank.models.consensus import CONTESTED, DISLIKED, LEAST_PEOPLE, LEAST_VOTES, LIKED, TOO_FEW
 
     n_listed = 0
     for name, column in ((LIKED, "liked_by_all"), (DISLIKED, "disliked_by_all"), (CONTESTED, "contested")):
@@ -45,23 +45,39 @@ def print_common_ground(console: Console, rows: list[dict[str, Any]], n_rankings
         console.print("Of the items in each list at most 5% are expected to be wrong.", style="dim")
     few = sum(row["label"] == TOO_FEW for row in rows)
     if few:
-        console.print(f"Nothing is said of {count(few, 'item')} with fewer than {LEAST_VOTES} votes.", style="dim")
+        least = f"at least {LEAST_VOTES}, of {LEAST_PEOPLE} people"
+        console.print(f"Nothing is said of {count(few, 'item')}: {TOO_FEW} ({least}).", style="dim")
 
 
 def _table(console: Console, rows: list[dict[str, Any]], column: str) -> Table:
     width = max(LABEL_WIDTH, console.width - NUMBERS_WIDTH)
     table = plain_table("Item", "Votes", "Certain")
     has_votes = "least_agreement" in rows[0]
-    table.add_column("Agree, at least" if has_votes else "Worst rank", justify="right")
+    shown = {"liked_by_all": ("Agree, at least", "least"), "disliked_by_all": ("Agree, at most", "most")}
+    head, word = shown.get(column, ("Agree, by camp", ""))
+    table.add_column(head if has_votes else "Worst rank", justify="right")
     for row in rows:
-        if has_votes:
-            low, high = percent(row["least_agreement_lower"]), percent(row["least_agreement_upper"])
-            worst = f"{percent(row['least_agreement'])} ({low} to {high})"
+        if has_votes and word:
+            low, high = percent(row[f"{word}_agreement_lower"]), percent(row[f"{word}_agreement_upper"])
+            told = f"{percent(row[f'{word}_agreement'])} ({low} to {high})"
+        elif has_votes:
+            told = f"{percent(row['least_agreement'])} to {percent(row['most_agreement'])}"
         else:
-            worst = interval(row["worst_rank_lower"], row["worst_rank_upper"]) or str(row["worst_rank_lower"])
+            told = interval(row["worst_rank_lower"], row["worst_rank_upper"]) or str(row["worst_rank_lower"])
         votes = "?" if row["votes"] is None else f"{row['votes']:,}"
-        table.add_row(shorten(label(row["text"]), width), votes, percent(row[column]), worst)
+        table.add_row(shorten(label(row["text"]), width), votes, percent(row[column]), told)
     return table
+
+
+def flag_handfuls(camps: list[dict[str, Any]]) -> list[str]:
+    """Warn of rankings that rest on a handful of people."""
+    from plurank.models.consensus import HANDFUL
+
+    return [
+        f"Ranking {camp['ranking']} rests on a handful of people: {camp['people']} follow it most."
+        for camp in camps
+        if 0 < camp["people"] < HANDFUL
+    ]
 
 
 def camp_remarks(camps: list[dict[str, Any]]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console, RenderableType
 
-from plurank.cli.consensus import camp_remarks, describe_common_ground, print_common_ground
+from plurank.cli.consensus import camp_remarks, describe_common_ground, flag_handfuls, print_common_ground
 from plurank.cli.output import label, percent
 from plurank.cli.tables import (
     divided_tables,
@@ -132,8 +132,10 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
         console.print()
         print_common_ground(console, described["common_ground"], len(rankings))
     if len(rankings) > 1:
-        console.print("\nHow much people follow each, on average, and how many people that is:", style="bold")
+        console.print("\nHow much people follow each, on average, and how many follow it most:", style="bold")
         console.print(weight_bars([ranking["mean_weight"] for ranking in rankings], camp_remarks(described["camps"])))
+    for warning in flag_handfuls(described["camps"]) if len(rankings) > 1 else []:
+        console.print(f"! {warning}", style="yellow")
     if described["influence"] is not None and described["influence"]["flagged"]:
         console.print(f"! {described['influence']['sentence']}", style="yellow")
     console.print(f"{described['mixing_in_words']}\n")

@@ -120,7 +120,7 @@ def _read_frame(frame: Any, given: Given) -> Items:
     refuse_missing(ids)
     (codes,), labels = encode(ids)
     if len(labels) < len(codes):
-        twice = labels[int(np.argmax(np.bincount(codes)))]
+        twice = labels.tolist()[int(np.argmax(np.bincount(codes)))]
         raise DataError(f"item {shorten(repr(twice), SHOWN)} has more than one row. Keep one row an item.")
     order = np.argsort(codes)
     hidden = _read_hidden(found, given)[order]

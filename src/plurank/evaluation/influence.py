@@ -23,6 +23,7 @@ LEAST_COMPARISONS = 8  # of the handful
 CHANCE = 0.005
 APART = 1.5  # times as much as anybody else loses by one ranking, or a handful is part of a camp
 LEAST_GAIN = 0.03  # per comparison without a handful: where others gain as much, there are camps
+LARGEST = 1e9  # number that a file may hold
 FEWEST_PEOPLE = 10  # of fewer a handful is a large part
 
 
@@ -119,3 +120,9 @@ def check_influence(value: Any) -> None:
         raise ValueError("the influence of people is not described as expected")
     if not all(isinstance(value[name], kinds.get(name, (int, float))) for name in names):
         raise ValueError("the influence of people is not given in numbers")
+    numbers = [value[name] for name in names - {"users", "flagged"}]
+    is_sound = all(np.isfinite(number) and abs(number) < LARGEST for number in numbers)
+    if not is_sound or min(value["n_users"], value["n_strongest"], value["n_contrary"]) < 0:
+        raise ValueError("the influence of people is beyond measure")
+    if not all(isinstance(user, (str, int, float)) for user in value["users"]):
+        raise ValueError("the influence of people is of users that are neither text nor numbers")

@@ -14,14 +14,15 @@ from scipy.stats import beta
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 CLEAR_SHARE = 0.6  # a bare majority of some votes may be chance, and is not what people call agreement
+LEAST_CLEAR = 5  # votes for or against, for a camp to be a side of a dispute
 DISSENTERS = 0.05  # of an item's voters: those who most often vote against the majority on other items
 LEAST_DISSENTERS = 5  # of them, where there are so many voters
 PRIOR_VOTES = 2.0  # of dissenters, at the mean share of all: a few of their votes decide nothing
 
 
 class Agreement(NamedTuple):
-    """The share that agrees by item and camp, with its bounds, (Q, K) each; and the probabilities that all camps agree,
-    that all disagree, and that one clearly agrees and another clearly disagrees, (Q,) each."""
+    """The share that agrees by item and camp, NaN without votes, with its bounds, (Q, K) each; and the probabilities
+    that all camps agree, that all disagree, and that one clearly agrees and another clearly disagrees, (Q,) each."""
 
     share: Floats
     lower: Floats
@@ -35,16 +36,20 @@ def find_agreement(agree: Counts, disagree: Counts, dissenters: Counts, level: f
     """Estimate shares from counts by camp (Q, K), and those of dissenters who agree and disagree (Q, 2)."""
     first, second = agree + 0.5, disagree + 0.5
     tail = (1.0 - level) / 2.0
-    lower, upper = (np.asarray(beta.ppf(at, first, second)) for at in (tail, 1.0 - tail))
+    lower = np.where(agree == 0, 0.0, beta.ppf(tail, first, second))  # the usual form of Jeffreys' interval
+    upper = np.where(disagree == 0, 1.0, beta.ppf(1.0 - tail, first, second))
     above, below = (np.asarray(beta.cdf(1.0 - CLEAR_SHARE, a, b)) for a, b in ((second, first), (first, second)))
     mean = (agree.sum(axis=1) + 1.0) / (agree.sum(axis=1) + disagree.sum(axis=1) + 2.0)
     for_it, against = dissenters[:, 0] + PRIOR_VOTES * mean, dissenters[:, 1] + PRIOR_VOTES * (1.0 - mean)
     above_there = np.asarray(beta.cdf(1.0 - CLEAR_SHARE, against, for_it))
     below_there = np.asarray(beta.cdf(1.0 - CLEAR_SHARE, for_it, against))
-    neither = np.maximum(1.0 - above - below, 0.0)
-    contested = 1.0 - (1.0 - above).prod(axis=1) - (1.0 - below).prod(axis=1) + neither.prod(axis=1)
+    heard = agree + disagree >= LEAST_CLEAR  # a camp with fewer votes is no side of a dispute
+    high, low = np.where(heard, above, 0.0), np.where(heard, below, 0.0)
+    neither = np.maximum(1.0 - high - low, 0.0)
+    contested = 1.0 - (1.0 - high).prod(axis=1) - (1.0 - low).prod(axis=1) + neither.prod(axis=1)
     liked, disliked = above.prod(axis=1) * above_there, below.prod(axis=1) * below_there
-    return Agreement(first / (first + second), lower, upper, liked, disliked, np.clip(contested, 0.0, 1.0))
+    share = np.where(agree + disagree > 0, agree / np.maximum(agree + disagree, 1), np.nan)
+    return Agreement(share, lower, upper, liked, disliked, np.clip(contested, 0.0, 1.0))
 
 
 def count_dissenters(users: Counts, items: Counts, votes: Floats, n_users: int, n_items: int) -> Counts:

@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Bits = NDArray[np.uint64]
 MOST_WORK = 5 * 10**8  # words of bits to look at when all committees are tried
+ROUNDING = 1e-9  # of a budget, that costs which add up to it may be over
 CHUNK = 4096  # committees at a time
 GREEDY, GREEDY_WITH_COSTS = 1.0 - 1.0 / np.e, (1.0 - 1.0 / np.e) / 2.0
 
 
 class Choice(NamedTuple):
     """The items chosen, in the order in which they help, and the least share of the best possible coverage that they
-    are sure to have: 1 where all committees were tried."""
+    are sure to have: 1 where all committees were tried, 0 where both their number and their costs are limited and
+    nothing is promised."""
 
     items: list[int]
     guarantee: float
@@ -42,15 +44,31 @@ def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float 
     """Choose at most ``size`` items, (Q, n_words) bits each, whose costs (Q,) stay within a budget."""
     affordable = np.argsort(-_covered(bits), kind="stable")
     if costs is not None and budget is not None:
+        budget *= 1.0 + ROUNDING
         affordable = affordable[costs[affordable] <= budget]
     size = min(size, len(affordable))
     least = size if costs is None else 1  # without costs more items never serve fewer
-    if sum(comb(len(affordable), n) for n in range(least, size + 1)) * bits.shape[1] * size <= MOST_WORK:
+    if _is_small(len(affordable), range(least, size + 1), bits.shape[1]):
         found = _try_all(bits, affordable, range(least, size + 1), costs, budget)
         return Choice(_by_gain(bits, found), 1.0)
-    chosen = _exchange(bits, _take_greedily(bits, affordable, size, costs, budget), affordable, costs, budget)
+    starts = [_take_greedily(bits, affordable, size, costs, budget)]
+    if costs is not None:
+        starts.append(_take_greedily(bits, affordable, size, costs, budget, by_cost=False))
+    tried = [_exchange(bits, start, affordable, costs, budget) for start in starts]
+    chosen = max(tried, key=lambda items: int(_covered(np.bitwise_or.reduce(bits[items]))))
     is_best = _covered(np.bitwise_or.reduce(bits[chosen])) == _covered(np.bitwise_or.reduce(bits[affordable]))
-    return Choice(_by_gain(bits, chosen), 1.0 if is_best else GREEDY if costs is None else GREEDY_WITH_COSTS)
+    promised = GREEDY if costs is None else GREEDY_WITH_COSTS if size == len(affordable) else 0.0
+    return Choice(_by_gain(bits, chosen), 1.0 if is_best else promised)
+
+
+def _is_small(n_items: int, sizes: range, n_words: int) -> bool:
+    """Check whether all committees of some sizes can be tried."""
+    work = 0
+    for size in sizes:
+        work += comb(n_items, size) * size * n_words
+        if work > MOST_WORK:
+            return False
+    return True
 
 
 def _covered(bits: Bits) -> NDArray[np.int64]:
@@ -81,9 +99,18 @@ def _chunks(items: list[int], size: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _take_greedily(
-    bits: Bits, items: NDArray[np.int64], size: int, costs: Floats | None, budget: float | None
+    bits: Bits,
+    items: NDArray[np.int64],
+    size: int,
+    costs: Floats | None,
+    budget: float | None,
+    *,
+    by_cost: bool = True,
 ) -> list[int]:
-    """Take the item that serves most further people, for its cost; or the best single one, where that serves more."""
+    """Take the item that serves most further people, for its cost; or the best single one, where that serves more.
+
+    Items that cost something and serve nobody more are not taken.
+    """
     chosen: list[int] = []
     covered, left = np.zeros(bits.shape[1], np.uint64), np.inf if budget is None else budget
     while len(chosen) < size:
@@ -91,7 +118,9 @@ def _take_greedily(
         if not free:
             break
         gains = _covered(bits[free] & ~covered).astype(np.float64)
-        at = free[int((gains if costs is None else gains / np.maximum(costs[free], 1e-300)).argmax())]
+        if costs is not None and not gains.any():
+            break
+        at = free[int((gains / np.maximum(costs[free], 1e-300) if costs is not None and by_cost else gains).argmax())]
         chosen.append(at)
         covered |= bits[at]
         left -= 0.0 if costs is None else costs[at]

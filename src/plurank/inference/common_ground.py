@@ -53,7 +53,7 @@ def find_common_ground(
     """
     n_items, n_rankings = scores.shape
     n_draws = int(np.clip(MOST_NUMBERS // scores.size, LEAST_DRAWS, N_DRAWS))
-    third, near = n_items / 3.0, max(1, n_items // NEAR)
+    third, near = n_items // 3, max(1, n_items // NEAR)  # of fewer than three items none is in a third
     values, vectors = np.linalg.eigh(correlations)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     rng = np.random.default_rng([SEED, 2])

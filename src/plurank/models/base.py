@@ -39,6 +39,7 @@ from plurank.models.votes import count_votes
 from plurank.rng import RandomState, as_generator
 
 if TYPE_CHECKING:
+    from plurank.evaluation.influence import Influence
     from plurank.models.committee import Committee
     from plurank.models.person import Person
     from plurank.report.plots import Plots
@@ -74,6 +75,7 @@ class RankingModel(WeightTransformer):
     item_texts_: list[str] | None = None  # what to show for every item, (Q,); None where the ids are all there is
     user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
     item_votes_: NDArray[np.int64] | None = None  # how many votes were cast on every item, (Q,)
+    item_people_: NDArray[np.int64] | None = None  # how many people cast them, (Q,)
     camp_votes_: NDArray[np.int64] | None = None  # agree, pass, disagree by item and by main ranking, (Q, K, 3)
     dissenter_votes_: NDArray[np.int64] | None = None  # agree, disagree by item, of those who dissent most, (Q, 2)
     feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
@@ -266,7 +268,7 @@ class RankingModel(WeightTransformer):
             "ground. Fit a MixedRanking."
         )
 
-    def committee(self, size: int | None = None, cost: Any = None, budget: float | None = None) -> "Committee":  # noqa: ARG002
+    def committee(self, *_: Any, **__: Any) -> "Committee":
         """Choose items so that as many people as possible find one that they rank highly; see ``MixedRanking``."""
         check_is_fitted(self, "rankings_")
         raise ParameterError(
@@ -274,10 +276,16 @@ class RankingModel(WeightTransformer):
             "serves. Fit a MixedRanking."
         )
 
+    @property
+    def influence(self) -> "Influence | None":
+        """Whether rankings rest on a handful of people; None where nobody could look."""
+        return None
+
     def agreement(self, level: float = LEVEL) -> pl.DataFrame:
         """Return how many people of every camp agree with every item, where the data are agree/disagree votes.
 
-        A row for every item and camp, the people who follow the same ranking most: columns item, text, ranking (from
+        A row for every item and camp, the people who follow the same ranking most; people who gave the same answer
+        throughout, or a single one, have no camp. Columns item, text, ranking (from
         1), agree, passed, disagree (counts), and share, lower, upper: the share that agrees among those who agree or
         disagree, with bounds that hold with probability ``level``. There are no rows where the model was not fitted to
         agree/disagree votes.
@@ -344,7 +352,7 @@ class RankingModel(WeightTransformer):
     def _keep_votes(self, source: Comparisons | Store, engine: Engine) -> None:
         """Keep what stands behind users and items: how many votes, and the texts of the items."""
         votes = count_votes(self, source, engine)
-        self.user_votes_, self.item_votes_, self.camp_votes_, self.dissenter_votes_ = votes
+        self.user_votes_, self.item_votes_, self.item_people_, self.camp_votes_, self.dissenter_votes_ = votes
         texts = None if isinstance(source, Store) else source.texts
         self.item_texts_ = None if texts is None else list(texts)
 

@@ -46,6 +46,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
         "concentration_": 1.0, "n_iter_": 0, "converged_": True, "data_": None,
         "item_texts_": None if texts is None else list(texts),
         "user_votes_": np.zeros(0, np.int64), "item_votes_": np.zeros(n, np.int64),
+        "item_people_": np.zeros(n, np.int64),
         "camp_votes_": None, "dissenter_votes_": None, "influence_": None,
         "scores_": np.zeros((n, 1)), "score_errors_": np.ones((n, 1)), "score_correlations_": np.ones((1, 1)),
         "user_evidence_": np.zeros(0), "spread_": 1.0, "rated_": False, "worth_": 1.0, "log_posterior_": np.zeros(0),

@@ -41,7 +41,8 @@ class Committee:
     top : int
         How many of a person's items count as ranked highly.
     guarantee : float
-        The least share of the best possible coverage; 1.0 where all committees were tried.
+        The least share of the best possible coverage; 1.0 where all committees were tried, 0.0 where nothing is
+        promised because both size and budget are limited.
     cost : float or None
         What the items cost together.
     left_out : polars.DataFrame
@@ -69,6 +70,8 @@ def choose(
 ) -> Committee:
     """Choose a committee; see :meth:`MixedRanking.committee`."""
     check_share("level", level)
+    if not len(model.users_):
+        raise ParameterError("nobody has answered yet, so there is nobody to serve. Fit a model to answers first.")
     n_items = len(model.items_)
     first = max(1, -(-n_items // HIGHLY)) if top is None else check_whole("top", top, 1)
     if first >= n_items:

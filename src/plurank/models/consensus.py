@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 LEAST_VOTES = 10  # on an item, below which nothing is said of it
+LEAST_PEOPLE = 5  # who cast them
+HANDFUL = 10  # people; a ranking that fewer follow most may be the opinion of these alone
 N_BLENDS = 50
 PURE = 0.8  # the weight from which somebody follows a ranking nearly alone
 LIKED, DISLIKED, CONTESTED, SAME = (
@@ -44,7 +46,7 @@ def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
         blends = draw_camps(model.user_weights_, model.user_evidence_, N_BLENDS)
     found = find_common_ground(model.scores_, model.score_errors_, model.score_correlations_, blends, level)
     votes = model.item_votes_
-    enough = np.ones(n_items, dtype=bool) if votes is None else votes >= LEAST_VOTES
+    enough = has_enough_votes(model)
     levels = _agreement(model, level)
     by = found if levels is None else levels
     labels = np.full(n_items, UNDECIDED, dtype=object)
@@ -56,6 +58,7 @@ def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
     frame = pl.DataFrame(
         {
             "votes": _counts(votes, n_items),
+            "people": _counts(model.item_people_, n_items),
             "enough_votes": enough,
             "label": pl.Series(labels.tolist(), dtype=pl.String),
             "liked_by_all": by.liked,
@@ -71,7 +74,7 @@ def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
             "bridging": _position(rank, n_items),
             "bridging_lower": _position(upper, n_items),
             "bridging_upper": _position(lower, n_items),
-            **_least_agreement(levels),
+            **_extreme_agreement(levels),
         }
     )
     named = frame.select(as_series(model.items_, "item"), _texts(model), pl.all())
@@ -81,6 +84,16 @@ def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
 def _counts(counts: NDArray[np.int64] | None, size: int) -> pl.Series:
     """Hold counts as a column, nulls where they are unknown."""
     return pl.Series([None] * size if counts is None else counts, dtype=pl.Int64)
+
+
+def has_enough_votes(model: "RankingModel") -> NDArray[np.bool_]:
+    """Return which items have enough votes of enough people for anything to be said of them, (Q,).
+
+    None has where a file of an earlier version does not say how many there were.
+    """
+    if model.item_votes_ is None or model.item_people_ is None:
+        return np.zeros(len(model.items_), dtype=bool)
+    return (model.item_votes_ >= LEAST_VOTES) & (model.item_people_ >= LEAST_PEOPLE)
 
 
 def _position(rank: Floats, n_items: int) -> Floats:
@@ -93,14 +106,21 @@ def _texts(model: "RankingModel") -> pl.Series:
     return pl.Series("text", texts, dtype=pl.String)
 
 
-def _least_agreement(levels: Agreement | None) -> dict[str, Any]:
-    """The camp that agrees least, and its share with bounds; no columns where there are no agree/disagree votes."""
+def _extreme_agreement(levels: Agreement | None) -> dict[str, Any]:
+    """The camps that agree least and most, and their shares with bounds; no columns without agree/disagree votes."""
     if levels is None:
         return {}
-    camp = levels.share.argmin(axis=1)[:, None]
-    parts = (("", levels.share), ("_lower", levels.lower), ("_upper", levels.upper))
-    shares = {f"least_agreement{end}": np.take_along_axis(part, camp, axis=1)[:, 0] for end, part in parts}
-    return {"least_agreeing": camp[:, 0] + 1, **shares}
+    found: dict[str, Any] = {}
+    for word, camp in (
+        ("least", np.where(np.isnan(levels.share), np.inf, levels.share).argmin(axis=1)),
+        ("most", np.where(np.isnan(levels.share), -np.inf, levels.share).argmax(axis=1)),
+    ):
+        parts = (("", levels.share), ("_lower", levels.lower), ("_upper", levels.upper))
+        shares = {
+            f"{word}_agreement{end}": np.take_along_axis(part, camp[:, None], axis=1)[:, 0] for end, part in parts
+        }
+        found |= {f"{word}_agreeing": camp + 1, **shares}
+    return found
 
 
 def _agreement(model: "RankingModel", level: float) -> Agreement | None:
@@ -131,7 +151,7 @@ def agreement(model: "RankingModel", level: float) -> pl.DataFrame:
                 pl.Series(name, counts[:, n])
                 for name, n in (("agree", AGREE), ("passed", PASS), ("disagree", DISAGREE))
             ),
-            *(pl.Series(name, shares[n]) for n, name in enumerate(("share", "lower", "upper"))),
+            *(pl.Series(name, shares[n], nan_to_null=True) for n, name in enumerate(("share", "lower", "upper"))),
         ]
     )
 

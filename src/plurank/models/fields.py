@@ -109,6 +109,7 @@ COMMON: Fields = {
     "item_texts_": JsonField(_check_texts),
     "user_votes_": Field("i", ("M",), "not negative", optional=True),
     "item_votes_": Field("i", ("Q",), "not negative", optional=True),
+    "item_people_": Field("i", ("Q",), "not negative", optional=True),
     "camp_votes_": Field("i", ("Q", "K", 3), "not negative", optional=True),
     "dissenter_votes_": Field("i", ("Q", 2), "not negative", optional=True),
 }

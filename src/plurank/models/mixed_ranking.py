@@ -235,18 +235,28 @@ class MixedRanking(ScoredRankings):
         return self
 
     def _add_votes(self, more: Comparisons) -> None:
-        """Count the votes of an update, and take over the texts of new items."""
+        """Count the votes of an update; levels of agreement stay where it has none."""
         users, items = look_up(more.users, self.users_, "user"), look_up(more.items, self.items_, "item")
         new = count_votes(self, more, LocalEngine())
         self.user_votes_ = add_votes(self.user_votes_, new.users, users, len(self.users_))
         self.item_votes_ = add_votes(self.item_votes_, new.items, items, len(self.items_))
-        every = np.arange(len(self.items_))  # these are numbered as in the model already
-        self.camp_votes_ = add_votes(self.camp_votes_, new.camps, every, len(every))
-        self.dissenter_votes_ = add_votes(self.dissenter_votes_, new.dissenters, every, len(every))
-        if self.item_texts_ is not None:
-            fresh = {} if more.texts is None else dict(zip(items.tolist(), more.texts, strict=True))
-            known = len(self.item_texts_)
-            self.item_texts_ += [fresh.get(n, str(self.items_[n])) for n in range(known, len(self.items_))]
+        # of people who answered about an item before, too, nobody knows: they count again
+        self.item_people_ = add_votes(self.item_people_, new.people, items, len(self.items_))
+        every = np.arange(len(self.items_))  # votes by camp are numbered as in the model already
+        more_camps = np.zeros((len(every), len(self.mean_weights_), 3), np.int64) if new.camps is None else new.camps
+        self.camp_votes_ = add_votes(self.camp_votes_, more_camps, every, len(every))
+        # who dissents is known of the first fit alone
+        self.dissenter_votes_ = add_votes(self.dissenter_votes_, np.zeros((len(every), 2), np.int64), every, len(every))
+        self.influence_ = None  # nobody has looked again
+        self._add_texts(more, items)
+
+    def _add_texts(self, more: Comparisons, items: Codes) -> None:
+        """Take over the texts of items that have none yet."""
+        if self.item_texts_ is None and more.texts is None:
+            return
+        fresh = {} if more.texts is None else dict(zip(items.tolist(), more.texts, strict=True))
+        known = self.item_texts_ or []
+        self.item_texts_ = [*known, *(fresh.get(n, str(self.items_[n])) for n in range(len(known), len(self.items_)))]
 
     @property
     def influence(self) -> Influence | None:

@@ -110,15 +110,15 @@ class ScoredRankings(RankingModel):
         Returns
         -------
         polars.DataFrame
-            A row an item, ordered by ``bridging``: item, text, votes, enough_votes (at least 10); label, one of "liked
-            by all camps", "disliked by all camps", "contested", "same position in all rankings", "undecided" and "not
-            enough votes"; the probabilities liked_by_all (for votes: at least 60% agree in every camp, and of those
-            who dissent most often; otherwise: in the top third for every camp), disliked_by_all, contested (by
-            one camp and against another), same_place (within a fifth of all ranks), top_third_of_all and
-            bottom_third_of_all; worst_ranking, the camp that ranks the item lowest (from 1), worst_rank with
-            worst_rank_lower and worst_rank_upper; bridging, that rank between 0 (last) and 1 (first), with
-            bridging_lower and bridging_upper; for votes also least_agreeing, the camp that agrees least, and
-            least_agreement, least_agreement_lower and least_agreement_upper, its share.
+            A row an item, ordered by ``bridging``: item, text, votes, people (who cast them), enough_votes (at least
+            10, of at least 5 people); label, one of "liked by all camps", "disliked by all camps", "contested", "same
+            position in all rankings", "undecided" and "not enough votes"; the probabilities liked_by_all (for votes: at
+            least 60% agree in every camp, and of those who dissent most often; otherwise: in the top third for every
+            camp), disliked_by_all, contested (by one camp and against another), same_place (within a fifth of all
+            ranks), top_third_of_all and bottom_third_of_all; worst_ranking, the camp that ranks the item lowest (from
+            1), worst_rank with worst_rank_lower and worst_rank_upper; bridging, that rank between 0 (last) and 1
+            (first), with bridging_lower and bridging_upper; for votes also least_agreeing, the camp that agrees least,
+            least_agreement with bounds, its share, and the same of the camp that agrees most.
 
         Notes
         -----

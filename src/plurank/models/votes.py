@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.data.blocks import group_users
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
 from plurank.data.ratings import Rated, is_agreement
@@ -22,15 +23,17 @@ if TYPE_CHECKING:
     from plurank.models.base import RankingModel
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 AGREE, PASS, DISAGREE = 0, 1, 2  # along the last axis of votes by camp
 
 
 class VoteCounts(NamedTuple):
-    """Votes of every user (M,), on every item (Q,), and, for agree/disagree votes, by item and camp (Q, K, 3), and of
-    dissenters who agree and disagree (Q, 2)."""
+    """Votes of every user (M,), on every item (Q,), how many people cast these (Q,), and, for agree/disagree votes, by
+    item and camp (Q, K, 3), and of dissenters who agree and disagree (Q, 2)."""
 
     users: Counts
     items: Counts
+    people: Counts
     camps: Counts | None = None
     dissenters: Counts | None = None
 
@@ -42,21 +45,27 @@ def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engi
         rated_items = look_up(ratings.item_labels, source.items, "item")
         users = np.diff(ratings.offsets)[look_up(source.users, ratings.user_labels, "user")]
         items = np.bincount(rated_items[ratings.items], minlength=source.n_items)
-        return VoteCounts(users.astype(np.int64), items, *_count_by_camp(model, ratings))
+        return VoteCounts(users.astype(np.int64), items, items, *_count_by_camp(model, ratings))
     rated = bool(getattr(model, "rated_", source.rated))
     parts = list(map_users(source, _count_block, rated, engine))
-    items = np.rint(np.sum([on_items for _, on_items in parts], axis=0)).astype(np.int64)
-    return VoteCounts(np.concatenate([by_users for by_users, _ in parts]), items)
+    items = np.rint(np.sum([on_items for _, on_items, _ in parts], axis=0)).astype(np.int64)
+    people = np.sum([of_items for _, _, of_items in parts], axis=0)
+    return VoteCounts(np.concatenate([by_users for by_users, _, _ in parts]), items, people)
 
 
-def _count_block(rated: bool, _: int, users: Comparisons) -> tuple[Counts, NDArray[np.float64]]:
-    """Count the votes of some users, (m,), and those on all items, (Q,)."""
-    c = users
+def _count_block(rated: bool, _: int, users: Comparisons) -> tuple[Counts, Floats, Counts]:
+    """Count the votes of some users, (m,), those on all items, (Q,), and the people who cast these, (Q,)."""
+    c, people, n_rated = users, np.zeros(users.n_items, np.int64), []
+    for group in group_users(c.offsets):  # some at a time, so that little is held
+        part = c.block(*group.users)
+        columns = (part.offsets, part.winners, part.losers, part.kernel_weights)
+        offsets, items, __ = kernels.signed_item_counts(*columns, part.n_items)
+        people += np.bincount(items, minlength=c.n_items)
+        n_rated.append(np.diff(offsets).astype(np.int64))
     if rated:
-        offsets, items, __ = kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
-        return np.diff(offsets).astype(np.int64), np.bincount(items, minlength=c.n_items).astype(np.float64)
+        return np.concatenate([np.empty(0, np.int64), *n_rated]), people.astype(np.float64), people
     on_items = sum(np.bincount(side, c.weights, c.n_items) for side in (c.winners, c.losers))
-    return np.rint(c.weights_of_users()).astype(np.int64), np.asarray(on_items, dtype=np.float64)
+    return np.rint(c.weights_of_users()).astype(np.int64), np.asarray(on_items, dtype=np.float64), people
 
 
 def _count_by_camp(model: "RankingModel", ratings: Rated) -> tuple[Counts, Counts] | tuple[None, None]:

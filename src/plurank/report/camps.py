@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from plurank.models.base import RankingModel
+from plurank.models.consensus import HANDFUL
 from plurank.report.privacy import FEWER, FEWEST, say_people, show_count, show_parts
 from plurank.report.wording import listing
 from plurank.wording import count
 
 CLOSE = 0.8  # weight of a ranking that a person follows nearly alone
-HANDFUL = 10  # people; a ranking that fewer follow most may be the opinion of these alone
 DIRECTIONS = (
     "Hardly anybody follows one ranking alone, so read the rankings as directions of taste that everybody blends, "
     "not as groups of people."

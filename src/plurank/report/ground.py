@@ -171,11 +171,12 @@ def _remark(ground: Ground, label: str, code: int, fewest: int) -> str:
         where = f"place {row['worst_rank_lower']:,} to {row['worst_rank_upper']:,}"
         parts.append(f"lowest for camp {row['worst_ranking']}, {where}")
     elif label != SAME and ground.agreement is not None:
-        cells = [cell for cell in agreement_cells(ground, fewest, code) if not cell["hidden"]]
-        cells.sort(key=lambda cell: cell["share"])
+        every = agreement_cells(ground, fewest, code)
+        cells = sorted((cell for cell in every if not cell["hidden"]), key=lambda cell: cell["share"])
         kept = {LIKED: cells[:1], DISLIKED: cells[-1:], CONTESTED: cells[-1:] + cells[:-1][:1]}[label]
         which = {LIKED: "least in ", DISLIKED: "most in "}.get(label, "")
         parts += [f"{which}camp {cell['ranking']}: {_share(cell)} agree" for cell in kept]
+        parts += [f"too few votes in camp {cell['ranking']} to show" for cell in every if cell["hidden"]]
     return " · ".join(parts)
 
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from plurank.components.ordered import places_of
 from plurank.inference.common_ground import WIDER
 from plurank.inference.intervals import LEVEL, SEED, place_bounds
-from plurank.models.consensus import LEAST_VOTES
+from plurank.models.consensus import has_enough_votes
 from plurank.models.standings import ScoredRankings
 
 Floats = NDArray[np.float64]
@@ -31,8 +31,7 @@ def mean_leads(places: NDArray[np.floating], shares: Floats) -> Floats:
 
 def judged_items(model: ScoredRankings) -> NDArray[np.bool_]:
     """Return which items have enough votes for anything to be said of them, (Q,)."""
-    votes = model.item_votes_
-    return np.ones(len(model.items_), dtype=bool) if votes is None else votes >= LEAST_VOTES
+    return has_enough_votes(model)
 
 
 def sure_leads(model: ScoredRankings) -> tuple[list[Numbers], list[Numbers]]:

@@ -182,7 +182,8 @@ def judged(model: RankingModel, quality: Quality) -> dict[str, Any]:
     ]
     gain = quality.log_likelihood - quality.single_log_likelihood
     verdict = (
-        "it predicts better than one ranking for everybody" if gain > 0.001
+        "it is one ranking for everybody itself" if len(model.rankings_) == 1
+        else "it predicts better than one ranking for everybody" if gain > 0.001
         else "it predicts as one ranking for everybody does" if gain > -0.001
         else "one ranking for everybody predicts better: try fewer rankings, or `plurank select`"
     )  # fmt: skip

@@ -5,7 +5,8 @@ from typing import Any
 from plurank.data.summary import Summary
 from plurank.evaluation.quality import Quality
 from plurank.models.base import RankingModel
-from plurank.report.camps import HANDFUL, Camp, describe_camps
+from plurank.models.consensus import HANDFUL
+from plurank.report.camps import Camp, describe_camps
 from plurank.report.descriptions import describe_mixing
 from plurank.report.wording import listing, people, percent
 from plurank.wording import count

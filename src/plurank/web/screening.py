@@ -18,7 +18,9 @@ MOST_NAMES = 10  # people who answer, one after the other
 MOST_REPEATS = 3  # answers of one person to the same pair
 SECONDS_TO_READ = 0.35  # for two items, at the least, on average
 ANSWERS_SAVED = 30  # answers that may arrive at once, such as those given while the service was out of reach
-# from one address, by whatever browsers
+FEW_ANSWERS = 3  # somebody who came to vote gives at least so many
+SECONDS_IN_A_HURRY = 1.0  # for an answer, on average; a hall full of people takes longer
+# from one address, by browsers of which most give fewer answers, or in a hurry
 MOST_BROWSERS, BROWSERS_SECONDS = 30, 60.0  # that come for the first time within so many seconds
 MOST_ANSWERS, ANSWERS_SECONDS = 200, 10.0  # within so many seconds
 
@@ -127,7 +129,25 @@ def _is_too_fast(answers: Sequence[StoredAnswer]) -> bool:
     return False
 
 
+def _is_inhuman(answers: Sequence[StoredAnswer]) -> bool:
+    """Check whether most browsers at an address gave hardly any answers, or all of them in a hurry.
+
+    A hall full of people opens the page at once, too, but then they read.
+    """
+    by_browser: dict[str | None, list[float]] = defaultdict(list)
+    for answer in answers:
+        if (time := _time(answer.received)) is not None:
+            by_browser[answer.visitor].append(time)
+    strange = 0
+    for visitor, times in by_browser.items():
+        span = max(times) - min(times)
+        strange += visitor is None or len(times) < FEW_ANSWERS or span < SECONDS_IN_A_HURRY * (len(times) - 1)
+    return 2 * strange >= len(by_browser)
+
+
 def _address_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
+    if not _is_inhuman(answers):
+        return
     first = {answer.visitor: answer.first_seen for answer in answers if answer.visitor is not None}
     most = _most_within(map(_time, first.values()), BROWSERS_SECONDS)
     if most > MOST_BROWSERS:
