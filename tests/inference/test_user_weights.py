@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from plurank import kernels, simulate
 from plurank.components.ordered import places_of
 from plurank.components.strict import win_probabilities
-from plurank.inference.user_weights import fit_flip, flip_behind, infer_weights
+from plurank.inference.user_weights import TOLERANCE, fit_flip, flip_behind, infer_weights
 from tests.oracles.small_data import draw_comparisons, flipped, repeated, users_of, weighted
 
 seeds = st.integers(0, 2**32 - 1)
@@ -68,7 +68,7 @@ def test_weight_two_speaks_like_the_row_twice(seed):
     times, prior = rng.integers(1, 4, len(c)), rng.uniform(0.1, 2.0, 3)
     once = infer_weights(weighted(c, times), rankings, 0.05, prior)
     over = infer_weights(repeated(c, times), rankings, 0.05, prior)
-    np.testing.assert_allclose(once, over, atol=1e-9)
+    np.testing.assert_allclose(once, over, atol=TOLERANCE)  # rounding may decide in which round the last step is taken
     assert fit_flip(weighted(c, times), rankings, once) == pytest.approx(fit_flip(repeated(c, times), rankings, once))
 
 
