@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 MOST_ROWS = 40_000  # people times draws
+MOST_MARKS = 2**27  # people times draws times items, a byte each
 MOST_PEOPLE = 2_000
-N_DRAWS = 40
+LEAST_DRAWS, N_DRAWS = 10, 40
 HIGHLY = 10  # an item is ranked highly within the first tenth of all
 
 
@@ -124,8 +125,10 @@ def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int6
     Drawn are scores, weights, and how far people's own tastes are from the rankings they follow.
     """
     n_users, n_items = model.user_weights_.shape[0], len(model.items_)
-    people = np.arange(0, n_users, 1 + n_users // MOST_PEOPLE)
-    n_draws = int(np.clip(MOST_ROWS // len(people), 10, N_DRAWS))
+    most_rows = min(MOST_ROWS, MOST_MARKS // n_items)
+    most_people = int(np.clip(most_rows // LEAST_DRAWS, 1, MOST_PEOPLE))
+    people = np.arange(0, n_users, 1 + n_users // most_people)
+    n_draws = int(np.clip(most_rows // len(people), LEAST_DRAWS, N_DRAWS))
     values, vectors = np.linalg.eigh(model.score_correlations_)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     rng = np.random.default_rng([SEED, 4])
