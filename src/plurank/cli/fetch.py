@@ -27,7 +27,7 @@ def fetch(
     seed: options.Seed = 0,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Fetch a public data set from its own host, once, and write it as comparisons.
+    """Fetch a public data set, once, as comparisons.
 
     \b
     Examples:

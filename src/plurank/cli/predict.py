@@ -39,7 +39,7 @@ def predict(
     column: options.Column = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Predict which of two items people prefer or, with --ratings, how they would rate an item.
+    """Predict which of two items people prefer, or ratings.
 
     Prints CSV with the columns user, left, right and probability: how probable it is that the user prefers
     left to right. Users the model has not seen get the population's answer; items it has not seen are
