@@ -128,6 +128,15 @@ def test_a_file_of_an_earlier_version_knows_no_votes(polled, tmp_path):
     assert loaded.influence is None
 
 
+def test_an_item_that_everybody_passed_on_has_no_share(votes):
+    passed = pl.DataFrame({"user": range(40), "item": ["hard"] * 40, "rating": [0] * 40}, schema=votes[0].schema)
+    model = plurank.MixedRanking(2, random_state=0).fit(plurank.Comparisons.from_ratings(pl.concat([votes[0], passed])))
+    row = model.common_ground().row(by_predicate=pl.col("item") == "hard", named=True)
+    assert (row["votes"], row["least_agreement"], row["most_agreement"]) == (40, None, None)
+    assert row["label"] not in (*LISTED, "contested")
+    assert model.agreement().filter(pl.col("item") == "hard")["share"].null_count() == 2
+
+
 def test_an_update_adds_votes(votes):
     frame, _ = votes
     first, later = frame.filter(pl.col("user") < 150), frame.filter(pl.col("user") >= 150)

@@ -115,11 +115,10 @@ def _extreme_agreement(levels: Agreement | None) -> dict[str, Any]:
         ("least", np.where(np.isnan(levels.share), np.inf, levels.share).argmin(axis=1)),
         ("most", np.where(np.isnan(levels.share), -np.inf, levels.share).argmax(axis=1)),
     ):
-        parts = (("", levels.share), ("_lower", levels.lower), ("_upper", levels.upper))
-        shares = {
-            f"{word}_agreement{end}": np.take_along_axis(part, camp[:, None], axis=1)[:, 0] for end, part in parts
-        }
-        found |= {f"{word}_agreeing": camp + 1, **shares}
+        found[f"{word}_agreeing"] = camp + 1
+        for end, part in (("", levels.share), ("_lower", levels.lower), ("_upper", levels.upper)):
+            values = np.take_along_axis(part, camp[:, None], axis=1)[:, 0]
+            found[f"{word}_agreement{end}"] = pl.Series(values, nan_to_null=True)
     return found
 
 
