@@ -57,3 +57,14 @@ def write(tmp_path):
 def frame():
     """A plain frame of three comparisons."""
     return pl.DataFrame({"user": ["a", "b", "a"], "winner": ["x", "y", "y"], "loser": ["y", "x", "z"]})
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a text to a file of a name, and return its path."""
+
+    def write(name, text):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write

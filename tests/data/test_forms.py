@@ -26,15 +26,6 @@ MATRIX = """participant,group-id,n-comments,n-votes,n-agree,n-disagree,0,1,2
 """
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(name, text):
-        (tmp_path / name).write_text(text)
-        return tmp_path / name
-
-    return write
-
-
 def counted(comparisons):
     return {(entry.what, entry.reason): (entry.n, entry.total) for entry in comparisons.excluded}
 

@@ -27,15 +27,6 @@ VOTES = """Vote ID,Session ID,Wikisurvey ID,Winner ID,Winner Text,Loser ID,Loser
 """
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(name, text):
-        (tmp_path / name).write_text(text)
-        return tmp_path / name
-
-    return write
-
-
 def test_comments_of_polis_have_texts_on_one_line_and_hide_what_was_moderated_out(file):
     items = read_items(file("comments.csv", COMMENTS))
     assert items.ids.tolist() == [0, 1, 2]

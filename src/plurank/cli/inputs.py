@@ -109,6 +109,6 @@ def describe_ratings(rated: "Rated") -> str:
 
 
 def add_texts(model: "RankingModel", items: Path | None) -> None:
-    """Give the items of a model their texts."""
+    """Set the texts of a model's items."""
     if items is not None:
         model.item_texts_ = list(plurank.read_items(items).texts_of(model.items_))

@@ -22,7 +22,7 @@ TEXTS = ("comment-body", "comment_body", "idea_text")
 
 
 def find_form(names: Iterable[str], given: Given) -> Form:
-    """Tell what a table holds by the roles given, or by the names of its columns; raise where it could be two things.
+    """Decide what a table holds by the roles given, or by the names of its columns; raise where it could be two things.
 
     Where nothing speaks for ratings or rankings it is comparisons.
     """

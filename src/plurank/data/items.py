@@ -206,7 +206,7 @@ def texts_in_votes(frame: pl.DataFrame) -> Items | None:
 
 
 def add_items(comparisons: Comparisons, items: Items) -> Comparisons:
-    """Give items their texts, and leave out those that are hidden; see :meth:`Comparisons.with_items`."""
+    """Set the texts of items, and leave out those that are hidden; see :meth:`Comparisons.with_items`."""
     c = comparisons
     hidden = items.is_hidden(c.items)
     if not hidden.any():

@@ -105,20 +105,33 @@ def _interval(bounds: tuple[int, ...], n_items: int) -> str:
 
 
 def places_table(model: RankingModel) -> Table:
-    """List the places of all items, the best on average first."""
+    """List the places of all items with their 90% intervals, the best on average first."""
     places = places_from_one(model.rankings_)
     order = (places @ model.mean_weights_).argsort(kind="stable")
-    votes = model.item_votes_
+    votes, intervals = model.item_votes_, _place_intervals(model)
     head = ["item", *(f"ranking {k + 1}" for k in range(places.shape[1])), *(["votes"] if votes is not None else [])]
     rows = [
         (
             text_of(model, i),
-            *(f"{place:,}" for place in places[i]),
+            *(_place(place, bounds, i) for place, bounds in zip(places[i], intervals, strict=True)),
             *([f"{votes[i]:,}"] if votes is not None else []),
         )
         for i in order
     ]
     return table(head, rows)
+
+
+def _place_intervals(model: RankingModel) -> list[dict[int, tuple[int, int]]]:
+    """Return for every ranking the bounds of the places of all items, by their numbers; empty without uncertainty."""
+    if not isinstance(model, ScoredRankings):
+        return [{} for _ in model.rankings_]
+    boards = (model.leaderboard(k + 1).select("lower", "upper").rows() for k in range(len(model.rankings_)))
+    return [dict(zip(order.tolist(), board, strict=True)) for order, board in zip(model.rankings_, boards, strict=True)]
+
+
+def _place(place: int, bounds: dict[int, tuple[int, int]], item: int) -> str:
+    low, high = bounds.get(int(item), (place, place))
+    return f"{place:,}" if low == high else f"{place:,} ({low:,} to {high:,})"
 
 
 def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> dict[str, Any] | None:
