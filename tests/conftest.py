@@ -7,17 +7,13 @@ import pytest
 from hypothesis import settings
 
 import plurank
+from plurank.kernels.threads import set_num_threads
 
 pytest.register_assert_rewrite("tests.contracts.model_contract")
 
-# several test processes share the cores: threads that wait must not keep a core busy
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-if "PYTEST_XDIST_WORKER" in os.environ and os.environ.get("PLURANK_PLAIN") != "1":
-    import numba
+if "PYTEST_XDIST_WORKER" in os.environ:
+    set_num_threads(1)  # several test processes share the cores; tests of threads ask for theirs
 
-    numba.set_num_threads(1)  # tests of threads ask for theirs
-
-# the first call of a kernel may compile, which is no reason to fail
 settings.register_profile("plurank", deadline=None, max_examples=40, database=None)
 settings.load_profile("plurank")
 

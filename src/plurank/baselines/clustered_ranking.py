@@ -16,6 +16,7 @@ from plurank.baselines.strengths import WinTable, improve, prior_cost
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.pairs import index_pairs
 from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
@@ -168,9 +169,7 @@ class Mixture:
     @classmethod
     def of(cls, comparisons: Comparisons, prior: float) -> Self:
         """Number the pairs that occur."""
-        return cls(
-            comparisons, *kernels.index_pairs(comparisons.winners, comparisons.losers, comparisons.n_items), prior
-        )
+        return cls(comparisons, *index_pairs(comparisons.winners, comparisons.losers, comparisons.n_items), prior)
 
     @cached_property
     def _by_row(self) -> tuple[NDArray[np.int64], Codes, Floats]:

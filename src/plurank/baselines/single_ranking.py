@@ -6,11 +6,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from plurank import kernels
 from plurank.baselines.strengths import WinTable, maximise, walk
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
+from plurank.data.pairs import index_pairs
 from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
@@ -93,6 +93,6 @@ class SingleRanking(RankingModel):
 def count_wins(comparisons: Comparisons, prior: float) -> WinTable:
     """Count the wins of both sides of every pair that occurs."""
     c = comparisons
-    rows, lower, higher = kernels.index_pairs(c.winners, c.losers, c.n_items)
+    rows, lower, higher = index_pairs(c.winners, c.losers, c.n_items)
     wins = np.bincount(rows, c.weights, 2 * len(lower)).astype(np.float64)
     return WinTable(c.n_items, lower, higher, wins.reshape(-1, 2), prior)

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.exclusions import Exclusion, list_exclusions
+from plurank.data.pairs import index_pairs
 from plurank.wording import count, describe_spread, describe_ties, list_sizes, shorten
 
 LONGEST = 60  # characters of an item in a sentence
@@ -129,7 +130,7 @@ def _alike_items(texts: list[str]) -> list[str]:
 
 def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) -> list[list[Any]]:
     """Give the groups of items linked by comparisons, largest first."""
-    _, lower, higher = kernels.index_pairs(c.winners, c.losers, c.n_items)
+    _, lower, higher = index_pairs(c.winners, c.losers, c.n_items)
     graph = coo_array((np.ones(len(lower), np.int8), (lower, higher)), shape=(c.n_items, c.n_items))
     _, group_of = connected_components(graph, directed=False)
     group_of = group_of[compared]

@@ -106,10 +106,9 @@ def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Sort
         first, second = np.where(rows.second_won, second, first), np.where(rows.second_won, first, second)
     if rows.tied is not None and rows.tied.any():
         users, first, second, weights = _halve_ties(rows.tied, users, first, second, weights)
-    if weights is not None:
-        weights = weights[kernels.group(users, len(user_ids))[0]]
-    winners, losers, offsets = kernels.group_pairs(users, len(user_ids), first, second)
-    return SortedRows(winners, losers, offsets, item_ids, user_ids, weights)
+    order, offsets = kernels.group(users, len(user_ids))
+    weights = None if weights is None else weights[order]
+    return SortedRows(first[order], second[order], offsets, item_ids, user_ids, weights)
 
 
 def refuse_missing(series: pl.Series, numbers: RowNumbers = 1) -> None:

@@ -150,14 +150,11 @@ def merge_parts(parts: list[Shard]) -> Shard:
     """Sort the comparisons of several parts by user, those of one user in the order of the parts."""
     (codes,), users = encode_series(pl.concat([part.users for part in parts]))
     each = np.repeat(codes, np.concatenate([np.diff(part.offsets) for part in parts]))
-    winners, losers, offsets = kernels.group_pairs(
-        each,
-        len(users),
-        np.concatenate([part.winners for part in parts]),
-        np.concatenate([part.losers for part in parts]),
+    order, offsets = kernels.group(each, len(users))
+    winners, losers = (
+        np.concatenate(columns)[order] for columns in zip(*((p.winners, p.losers) for p in parts), strict=True)
     )
     if all(part.weights is None for part in parts):
         return Shard(winners, losers, offsets, users)
     weights = [np.ones(len(part.winners)) if part.weights is None else part.weights for part in parts]
-    order, _ = kernels.group(each, len(users))
     return Shard(winners, losers, offsets, users, np.concatenate(weights)[order])

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank import kernels
 from plurank.data.checks import MOST_WHOLE, check_not_negative, check_numbers, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, encode, missing, object_array
@@ -111,8 +110,22 @@ def _draw_comparisons(
         first, second = _choose_pairs(pairs, n_items, cumulated_pairs)
         cumulative = np.cumsum(weights[begin:end], axis=1)
         coins = uniforms_at(coin_seed, int(offsets[begin]), int(own[-1])) if laws.size else np.empty(0)
-        parts.append(kernels.decide_comparisons(own, first, second, chosen, cumulative, places, coins, laws))
+        users = np.repeat(np.arange(end - begin), np.diff(own))
+        tokens = _draw_tokens(users, cumulative, chosen)
+        leads = places[second, tokens] - places[first, tokens]
+        forward = coins < laws[tokens, leads + n_items - 1] if laws.size else leads > 0
+        parts.append((np.where(forward, first, second), np.where(forward, second, first)))
     return np.concatenate([w for w, _ in parts]), np.concatenate([loser for _, loser in parts])
+
+
+def _draw_tokens(
+    users: NDArray[np.int64], cumulative: NDArray[np.float64], uniforms: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Draw the ranking that makes each comparison: ``searchsorted(cumulative[u], uniforms[e], side="right")``."""
+    tokens = np.zeros(len(users), np.int64)
+    for column in cumulative[:, :-1].T:
+        tokens += uniforms >= column[users]
+    return tokens
 
 
 def _choose_pairs(

@@ -5,24 +5,22 @@ nothing with it: tasks depend on files alone, so Dask runs them again elsewhere 
 """
 
 import logging
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-import numba
 from distributed import Client, KilledWorker, LocalCluster, get_worker
 
 from plurank.exceptions import EngineError, ParameterError, PlurankError
+from plurank.kernels import threads
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 RETRIES = 3
 UNITS_PER_WORKER = 4  # so that a slow one does not keep all others waiting
 TIMEOUT = 20  # seconds to find a scheduler
-_one_kernel_at_a_time = threading.Lock()
 
 
 class DaskEngine:
@@ -129,13 +127,12 @@ def _same(shared: Any) -> Any:
 
 
 def _run(task: Callable[[Any, Any], Any], shared: Any, unit: Any) -> Any:
-    """Run a task on a worker; kernels use all threads of the worker, one at a time."""
-    with _one_kernel_at_a_time:
-        numba.set_num_threads(min(get_worker().state.nthreads, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
-        try:
-            return task(shared, unit)
-        except PlurankError as error:
-            return Refusal(error)
+    """Run a task on a worker; kernels use as many threads as the worker has."""
+    threads.set_num_threads(get_worker().state.nthreads)
+    try:
+        return task(shared, unit)
+    except PlurankError as error:
+        return Refusal(error)
 
 
 class Refusal(NamedTuple):

@@ -48,7 +48,9 @@ def infer_weights(
 def fit_flip(comparisons: Comparisons, rankings: NDArray[np.int64], weights: Floats) -> float:
     """Fit the flip probability, given user weights (M, K)."""
     c = comparisons
-    shares = kernels.mixture_of_wins(c.user_of_each(), c.winners, c.losers, places_of(rankings), weights)
+    n_rankings, n_items = rankings.shape
+    wins = np.tile(np.arange(2 * n_items - 1) >= n_items, (n_rankings, 1)).astype(np.float64)  # by lead in places
+    shares = kernels.mix_places(c.user_of_each(), c.winners, c.losers, places_of(rankings), wins, weights)
     return flip_behind(shares, c.weights)
 
 

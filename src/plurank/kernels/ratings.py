@@ -1,126 +1,61 @@
-"""Comparisons from ratings: which pairs, and who wins."""
+"""Comparisons from ratings: which pairs, and who wins; sources: ``native/ratings.cpp``."""
 
 import numpy as np
 
-from plurank.kernels.compiling import kernel
+from plurank.kernels.arrays import Codes, Floats, Ints, check, most_of
+from plurank.kernels.library import CODES, FLOATS, INT, INTS, OUT_CODES, OUT_FLOATS, OUT_INTS, function
+
+_count_decided_pairs = function("count_decided_pairs", INT, INTS, FLOATS, INT, OUT_INTS, OUT_FLOATS)
+_decide_pairs = function("decide_pairs", INT, INTS, CODES, FLOATS, INT, FLOATS, OUT_CODES, OUT_CODES)
+_sample_pairs = function("sample_pairs", INT, INTS, INTS, FLOATS, OUT_INTS, OUT_INTS)
+_expand_pairs = function(
+    "expand_pairs", INT, INTS, CODES, FLOATS, INTS, INTS, INT, FLOATS, OUT_INTS, OUT_CODES, OUT_CODES
+)
+BOTH, RANDOM = 1, 2  # ways with ties; 0: ignore them
 
 
-@kernel()
-def decided_pairs(offsets, items, ratings, ties, uniforms):
+def decided_pairs(
+    offsets: Ints, items: Codes, ratings: Floats, ties: int, uniforms: Floats
+) -> tuple[Ints, Codes, Codes]:
     """Compare every pair of items that a user rated.
 
     ties: 0 ignore, 1 both ways, 2 at random with the next of uniforms. Items rated by user u are
-    items[offsets[u]:offsets[u + 1]].
-    ``for a in range(n): for b in range(a + 1, n): compare(a, b)``, twice: to count, then to fill.
-    Gives comparison offsets (n_users + 1,), winners, losers.
+    items[offsets[u]:offsets[u + 1]]. Returns comparison offsets (M + 1,), winners, losers.
     """
-    n_users = offsets.size - 1
-    out_offsets = np.zeros(n_users + 1, np.int64)
-    per_tie = 0 if ties == 0 else (2 if ties == 1 else 1)
-    for u in range(n_users):
-        n = offsets[u + 1] - offsets[u]
-        values = np.sort(ratings[offsets[u] : offsets[u + 1]])
-        n_tied = 0
-        run = 1
-        for e in range(1, n + 1):
-            if e < n and values[e] == values[e - 1]:
-                run += 1
-            else:
-                n_tied += run * (run - 1) // 2
-                run = 1
-        out_offsets[u + 1] = out_offsets[u] + n * (n - 1) // 2 - n_tied + per_tie * n_tied
-    winners = np.empty(out_offsets[-1], np.int32)
-    losers = np.empty(out_offsets[-1], np.int32)
-    n_draws = 0
-    for u in range(n_users):
-        cursor = out_offsets[u]
-        for a in range(offsets[u], offsets[u + 1]):
-            for b in range(a + 1, offsets[u + 1]):
-                if ratings[a] == ratings[b]:
-                    if ties == 0:
-                        continue
-                    forward = True
-                    if ties == 2:
-                        forward = uniforms[n_draws] < 0.5
-                        n_draws += 1
-                else:
-                    forward = ratings[a] > ratings[b]
-                winners[cursor] = items[a] if forward else items[b]
-                losers[cursor] = items[b] if forward else items[a]
-                cursor += 1
-                if ties == 1 and ratings[a] == ratings[b]:
-                    winners[cursor] = items[b]
-                    losers[cursor] = items[a]
-                    cursor += 1
-    return out_offsets, winners, losers
+    n_users = len(offsets) - 1
+    check(offsets[-1] == len(items) == len(ratings))
+    decided = np.empty(n_users + 1, np.int64)
+    _count_decided_pairs(n_users, offsets, ratings, ties, decided, np.empty(most_of(offsets) + 1))
+    if ties == RANDOM:
+        strict = np.empty(n_users + 1, np.int64)
+        _count_decided_pairs(n_users, offsets, ratings, 0, strict, np.empty(most_of(offsets) + 1))
+        check(len(uniforms) >= decided[-1] - strict[-1])
+    winners, losers = np.empty(decided[-1], np.int32), np.empty(decided[-1], np.int32)
+    _decide_pairs(n_users, offsets, items, ratings, ties, uniforms, winners, losers)
+    return decided, winners, losers
 
 
-@kernel()
-def sample_pairs(n_rated, n_wanted, uniforms):
+def sample_pairs(n_rated: Ints, n_wanted: Ints, uniforms: Floats) -> Ints:
     """Sample distinct pairs of positions for each user, by Floyd's method with one draw a pair.
 
-    User u gets n_wanted[u] of the codes 0, ..., n (n - 1) / 2 - 1 with n = n_rated[u]; the draws are used in order.
-    A code is ``b (b - 1) / 2 + a`` for positions a < b. Gives codes (sum of n_wanted,) int64.
+    User u gets n_wanted[u] of the codes 0, ..., n (n - 1) / 2 - 1 with n = n_rated[u]; the draws are used in order. A
+    code is ``b (b - 1) / 2 + a`` for positions a < b. Returns codes (sum of n_wanted,).
     """
-    codes = np.empty(n_wanted.sum(), np.int64)
-    cursor = 0
-    for u in range(n_rated.size):
-        n_pairs = n_rated[u] * (n_rated[u] - 1) // 2
-        size = 4
-        while size < 2 * n_wanted[u]:
-            size *= 2
-        table = np.full(size, -1, np.int64)
-        for last in range(n_pairs - n_wanted[u], n_pairs):
-            code = min(np.int64(uniforms[cursor] * (last + 1)), last)
-            for _ in range(2):
-                slot = (code * 0x9E3779B1) & (size - 1)
-                while table[slot] >= 0 and table[slot] != code:
-                    slot = (slot + 1) & (size - 1)
-                if table[slot] < 0:
-                    break
-                code = last
-            table[slot] = code
-            codes[cursor] = code
-            cursor += 1
+    n = int(n_wanted.sum())
+    check(len(n_rated) == len(n_wanted) and len(uniforms) >= n and (n_wanted <= n_rated * (n_rated - 1) // 2).all())
+    codes, table = np.empty(n, np.int64), np.empty(4 * max(int(n_wanted.max(initial=0)), 1), np.int64)
+    _sample_pairs(len(n_rated), n_rated, n_wanted, uniforms, codes, table)
     return codes
 
 
-@kernel()
-def expand_pairs(offsets, items, ratings, n_wanted, codes, ties, uniforms):
+def expand_pairs(
+    offsets: Ints, items: Codes, ratings: Floats, n_wanted: Ints, codes: Ints, ties: int, uniforms: Floats
+) -> tuple[Ints, Codes, Codes]:
     """Compare the sampled pairs of each user; arguments and result as in :func:`decided_pairs`."""
-    n_users = offsets.size - 1
-    out_offsets = np.zeros(n_users + 1, np.int64)
-    winners = np.empty(2 * codes.size if ties == 1 else codes.size, np.int32)
-    losers = np.empty(winners.size, np.int32)
-    n = 0
-    n_draws = 0
-    code_at = 0
-    for u in range(n_users):
-        for _ in range(n_wanted[u]):
-            code = codes[code_at]
-            code_at += 1
-            b = np.int64((1.0 + np.sqrt(1.0 + 8.0 * code)) / 2.0)
-            while b * (b - 1) // 2 > code:
-                b -= 1
-            while b * (b + 1) // 2 <= code:
-                b += 1
-            a = code - b * (b - 1) // 2 + offsets[u]
-            b += offsets[u]
-            tied = ratings[a] == ratings[b]
-            if tied and ties == 0:
-                continue
-            forward = ratings[a] > ratings[b]
-            if tied:
-                forward = True
-                if ties == 2:
-                    forward = uniforms[n_draws] < 0.5
-                    n_draws += 1
-            winners[n] = items[a] if forward else items[b]
-            losers[n] = items[b] if forward else items[a]
-            n += 1
-            if tied and ties == 1:
-                winners[n] = items[b]
-                losers[n] = items[a]
-                n += 1
-        out_offsets[u + 1] = n
-    return out_offsets, winners[:n].copy(), losers[:n].copy()
+    check(offsets[-1] == len(items) == len(ratings) and n_wanted.sum() == len(codes))
+    check(ties != RANDOM or len(uniforms) >= len(codes))
+    expanded = np.empty(len(offsets), np.int64)
+    winners, losers = (np.empty(len(codes) * (2 if ties == BOTH else 1), np.int32) for _ in range(2))
+    given = offsets, items, ratings, n_wanted, codes, ties, uniforms
+    _expand_pairs(len(offsets) - 1, *given, expanded, winners, losers)
+    return expanded, winners[: expanded[-1]].copy(), losers[: expanded[-1]].copy()

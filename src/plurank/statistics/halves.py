@@ -33,10 +33,12 @@ class HalfBlock:
 
     def __post_init__(self) -> None:
         chosen = kernels.choose_half(self.begins, uniforms_at(self.seed, self.first, len(self.row_of)))
-        self.row_of, self.middles = kernels.arrange_halves(self.begins, chosen, self.row_of)
-        if self.weights.size:
-            self.weights, _ = kernels.arrange_halves(self.begins, chosen, self.weights)
-        by_row = kernels.lay_out_by_row(self.begins, self.middles, self.row_of, self.weights, self.n_rows)
+        n_users = len(self.begins) - 1
+        halves = 2 * np.repeat(np.arange(n_users, dtype=np.int32), np.diff(self.begins)) + ~chosen
+        order, edges = kernels.group(halves, 2 * n_users)  # each user's first half before the second
+        self.row_of, self.middles = self.row_of[order], edges[1::2]
+        self.weights = self.weights[order] if self.weights.size else self.weights
+        by_row = lay_out_by_row(self.begins, self.middles, self.row_of, self.weights, self.n_rows)
         self.user_of, self.row_weights, self.row_begins, self.row_middles, self.row_ends = by_row
 
     def totals(self) -> tuple[Floats, Floats, Floats]:
@@ -90,6 +92,21 @@ class HalfBlock:
 
     def _users_to_b(self, users: Floats) -> Floats:
         return kernels.sum_gathered(self.row_middles, self.row_ends, self.user_of, self.row_weights, users)
+
+
+def lay_out_by_row(
+    begins: NDArray[np.int64], middles: NDArray[np.int64], row_of: NDArray[np.int32], weights: Floats, n_rows: int
+) -> tuple[NDArray[np.int32], Floats, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Turn comparisons by user into comparisons by row, half a before half b, users in order within each.
+
+    Returns the user of each comparison, its weight (empty where weights is), and where half a of each row begins, half
+    b begins, and half b ends.
+    """
+    sizes = np.diff(begins)
+    in_b = np.arange(len(row_of)) >= np.repeat(middles, sizes)
+    order, edges = kernels.group(2 * row_of + in_b, 2 * n_rows)
+    users = np.repeat(np.arange(len(middles), dtype=np.int32), sizes)[order]
+    return users, weights[order] if weights.size else weights, edges[:-1:2], edges[1::2], edges[2::2]
 
 
 def inverse(values: Floats) -> Floats:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
-from plurank.statistics.halves import HalfBlock, inverse
+from plurank.statistics.halves import HalfBlock, inverse, lay_out_by_row
 from plurank.statistics.item_moments import SignedCounts
 from plurank.statistics.pair_index import PairIndex
 
@@ -34,7 +34,7 @@ class PairBlock:
         self.comparisons = self.comparisons.take_users(informative(self.comparisons))
         self._row_of = self.index.rows(self.comparisons)
         begins, self._weights = self.comparisons.offsets, self.comparisons.kernel_weights
-        by_row = kernels.lay_out_by_row(begins, begins[1:], self._row_of, self._weights, self.index.n_rows)
+        by_row = lay_out_by_row(begins, begins[1:], self._row_of, self._weights, self.index.n_rows)
         self._user_of, self._row_weights, self._row_begins, self._row_ends, _ = by_row
 
     def counts(self) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
+from plurank.data.pairs import index_pairs
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ class PairCounts:
     def of(cls, comparisons: Comparisons) -> Self:
         """Sort the comparisons by ordered pair."""
         c = comparisons
-        rows, lower, higher = kernels.index_pairs(c.winners, c.losers, c.n_items)
+        rows, lower, higher = index_pairs(c.winners, c.losers, c.n_items)
         order, begins = kernels.group(rows, 2 * len(lower))
         weights = c.kernel_weights if c.weights is None else c.weights[order]
         return cls(c.n_items, lower, higher, begins, c.user_of_each()[order], weights)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
+from plurank.data.pairs import index_pairs
 
 Codes = NDArray[np.int32]
 
@@ -25,7 +26,7 @@ class PairIndex:
     def of(cls, comparisons: Comparisons) -> "PairIndex":
         """List the pairs of comparisons."""
         c = comparisons
-        return cls(c.n_items, *kernels.index_pairs(c.winners, c.losers, c.n_items)[1:])
+        return cls(c.n_items, *index_pairs(c.winners, c.losers, c.n_items)[1:])
 
     def merge(self, other: "PairIndex") -> "PairIndex":
         """Add the pairs of others."""

@@ -1,7 +1,6 @@
-"""The plain twins of the kernels that weigh users, mix rankings and search for orders.
+"""Plain twins of ``kernels/passes.py``, where the docstrings are.
 
-Arguments and results are those of the kernels, where the docstrings are. Blocks of users (edges) fix the order of sums
-in the kernels; the order is not needed here.
+Blocks of users (edges) fix the order of sums in the native functions; the order is not needed here.
 """
 
 # ruff: noqa: D103
@@ -9,19 +8,14 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Curve = tuple[float, Floats, Floats]  # a user's log posterior, its slope (K,) and its curvature (K, K)
+from plurank.kernels.arrays import Codes, Floats, Ints
+from plurank.kernels.plain.common import by_lead, ones_if_empty, sigmoid
+
+Curve = tuple[float, Floats, Floats]  # a user's log posterior, its gradient (K,) and its Hessian (K, K)
 User = tuple[int, Codes, Codes, Floats, Floats]  # number, winners, losers, weights and prior of one user
-NEGLIGIBLE = 1e-12  # relative gain of the posterior at which a user's weights are done
-CERTAIN = 1e6  # the evidence for a weight that cannot vary, because it is the only one
-
-
-def ones_if_empty(weights: Floats, n: int) -> Floats:
-    return weights if weights.size else np.ones(n)
+NEGLIGIBLE = 1e-12  # relative gain of the log posterior at which a user's memberships have converged
+CERTAIN = 1e6  # posterior concentration where the only ranking has all the weight
 
 
 def _each_user(offsets: Ints, winners: Codes, losers: Codes, weights: Floats, prior: Floats) -> Iterator[User]:
@@ -106,7 +100,7 @@ def probability_pass(
 ) -> tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]:
     thetas, means, total = start.copy(), start.copy(), 0.0
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
-    evidence = np.zeros(len(start))
+    concentration = np.zeros(len(start))
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
         with np.errstate(over="ignore"):
@@ -120,13 +114,13 @@ def probability_pass(
         square = (turned * p).sum(axis=1, keepdims=True)
         shift = _shift_of_mean(theta, own, covariance, ((counts[:, None] * square / q**3) * p).sum(axis=0))
         means[u] = _mean_weights(theta, shift)
-        evidence[u] = _evidence(means[u], covariance)
+        concentration[u] = _evidence(means[u], covariance)
         mean = theta / q - turned / q**2 + square * theta / q**3 + shift / q - (p @ shift)[:, None] * theta / q**2
         pull = counts[:, None] * mean * p * (1.0 - p)
         share = theta * p / q
         mass = counts[:, None] * share * (1.0 - p) * p
         _add_by_item((slopes, bends, products), first, second, pull, mass, counts)
-    return thetas, total, slopes, bends, means, evidence, products
+    return thetas, total, slopes, bends, means, concentration, products
 
 
 def _add_by_item(
@@ -156,14 +150,14 @@ def places_pass(
     prior: Floats,
     n_rounds: int,
 ) -> tuple[Floats, float, Floats]:
-    thetas, total, evidence = start.copy(), 0.0, np.zeros(len(start))
+    thetas, total, concentration = start.copy(), 0.0, np.zeros(len(start))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
-        evaluate = _curve_of_mixture(_by_lead(first, second, places, laws).T, counts, own)
+        evaluate = _curve_of_mixture(by_lead(first, second, places, laws).T, counts, own)
         thetas[u], value = _climb(evaluate, start[u], n_rounds)
         volume, covariance = _integrate(thetas[u], evaluate(thetas[u])[2])
-        evidence[u] = _evidence(thetas[u], covariance)
+        concentration[u] = _evidence(thetas[u], covariance)
         total += value + volume
-    return thetas, total, evidence
+    return thetas, total, concentration
 
 
 def _curve_of_utilities(apart: Floats, counts: Floats, prior: Floats) -> Callable[[Floats], Curve]:
@@ -172,8 +166,8 @@ def _curve_of_utilities(apart: Floats, counts: Floats, prior: Floats) -> Callabl
     def evaluate(theta: Floats) -> Curve:
         lead = apart @ theta
         value = float(prior @ np.log(theta) - counts @ np.logaddexp(0.0, -lead))
-        miss = counts * _sigmoid(-lead)
-        bend = (apart.T * (miss * _sigmoid(lead))) @ apart + np.diag(prior / theta**2)
+        miss = counts * sigmoid(-lead)
+        bend = (apart.T * (miss * sigmoid(lead))) @ apart + np.diag(prior / theta**2)
         return value, miss @ apart + prior / theta, bend
 
     return evaluate
@@ -191,7 +185,7 @@ def utility_pass(
     n_rounds: int,
     informed: bool,
 ) -> tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]:
-    thetas, means, total, evidence = start.copy(), start.copy(), 0.0, np.zeros(len(start))
+    thetas, means, total, concentration = start.copy(), start.copy(), 0.0, np.zeros(len(start))
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
@@ -203,114 +197,14 @@ def utility_pass(
         volume, covariance = _integrate(theta, evaluate(theta)[2])
         thetas[u] = theta
         total += value + volume
-        p, turned = _sigmoid(apart @ theta), apart @ covariance
+        p, turned = sigmoid(apart @ theta), apart @ covariance
         miss, bend = counts * (1.0 - p), counts * p * (1.0 - p)
         less = bend * (0.5 - p) * (turned * apart).sum(axis=1)
         shift = _shift_of_mean(theta, own, covariance, -less @ apart)
         means[u] = _mean_weights(theta, shift)
-        evidence[u] = _evidence(means[u], covariance)
+        concentration[u] = _evidence(means[u], covariance)
         mean = miss - less - bend * (apart @ shift)
         pull = np.outer(mean, theta) + np.outer(miss, shift) - bend[:, None] * turned
         mass = np.outer(bend, theta**2 + np.diagonal(covariance))
         _add_by_item((slopes, bends, products), first, second, pull, mass, counts)
-    return thetas, total, slopes, bends, means, evidence, products
-
-
-def _sigmoid(x: Floats) -> Floats:
-    return np.exp(-np.logaddexp(0.0, -x))
-
-
-def _by_lead(left: Codes, right: Codes, places: Codes, laws: Floats) -> Floats:
-    """P(left over right) in every ranking, (n, K)."""
-    return np.take_along_axis(laws.T, places[right].astype(np.int64) - places[left] + len(places) - 1, axis=0)
-
-
-def mix_probabilities(rows: Codes, left: Codes, right: Codes, scores: Floats, theta: Floats) -> Floats:
-    return np.minimum((theta[rows] * _sigmoid(scores[left] - scores[right])).sum(axis=1), 1.0)
-
-
-def mix_utilities(rows: Codes, left: Codes, right: Codes, scores: Floats, theta: Floats, evidence: Floats) -> Floats:
-    apart = scores[left] - scores[right]
-    mean = (theta[rows] * apart).sum(axis=1)
-    variance = np.maximum((theta[rows] * apart**2).sum(axis=1) - mean**2, 0.0) / (evidence[rows] + 1.0)
-    return _sigmoid(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
-
-
-def mix_places(rows: Codes, left: Codes, right: Codes, places: Codes, laws: Floats, theta: Floats) -> Floats:
-    return np.minimum((theta[rows] * _by_lead(left, right, places, laws)).sum(axis=1), 1.0)
-
-
-def mean_wins(scores: Floats, opponents: Floats) -> Floats:
-    return _sigmoid(scores[:, None] - opponents).mean(axis=1)
-
-
-def expected_wins(
-    begins: Ints, users: Codes, weights: Floats, probabilities: Floats, theta: Floats, evidence: Floats
-) -> Floats:
-    weights = ones_if_empty(weights, users.size)
-    out = np.zeros(probabilities.shape)
-    for w, (b, e) in enumerate(pairwise(begins)):
-        p, own, n = probabilities[w], theta[users[b:e]], evidence[users[b:e], None] + 1.0
-        q = own @ p[:, None]
-        average = 1.0 - (p / q - 1.0) / n + (own @ p[:, None] ** 2 / q**2 - 1.0) / n
-        joint = own * p * np.maximum(average, 0.0)
-        out[w] = weights[b:e] @ (joint / joint.sum(axis=1, keepdims=True))
-    return out
-
-
-def _moved(order: Ints, at: int, to: int) -> Ints:
-    """Take the item at one place out and put it in at another."""
-    return np.insert(np.delete(order, at), to, order[at])
-
-
-def _gain(old: Ints, new: Ints, items: Ints, partners: Codes, won: Floats, law: Floats) -> float:
-    """Change of the log likelihood from one order to another; every ordered pair of items is one entry of won."""
-    leads = [place[partners] - place[items] + len(place) - 1 for place in (np.argsort(old), np.argsort(new))]
-    return float(won @ (law[leads[1]] - law[leads[0]]))
-
-
-def improve_orders(
-    rankings: Ints,
-    begins: Ints,
-    partners: Codes,
-    won: Floats,
-    lost: Floats,  # noqa: ARG001
-    laws: Floats,
-    reach: int,
-    max_sweeps: int,
-) -> Ints:
-    n_items = rankings.shape[1]
-    items = np.repeat(np.arange(n_items), np.diff(begins))
-    improved = rankings.copy()
-    for k, order in enumerate(improved):
-        for _ in range(max_sweeps):
-            before = order.copy()
-            for item, direction in ((item, direction) for item in range(n_items) for direction in (1, -1)):
-                start = at = int(np.flatnonzero(order == item)[0])
-                gain, best, best_place, path = 0.0, 1e-9, start, order.copy()
-                while 0 <= at + direction < n_items and abs(at + direction - start) <= reach:
-                    further = _moved(path, at, at + direction)
-                    gain += _gain(path, further, items, partners, won[:, k], laws[k])
-                    path, at = further, at + direction
-                    if gain > best:
-                        best, best_place = gain, at
-                order[:] = _moved(order, start, best_place)
-            if (order == before).all():
-                break
-    return improved
-
-
-def place_errors(
-    rankings: Ints, begins: Ints, partners: Codes, won: Floats, lost: Floats, laws: Floats, reach: int
-) -> Floats:
-    n_rankings, n_items = rankings.shape
-    out = np.zeros((n_items, n_rankings))
-    for k, place in enumerate(np.argsort(rankings, axis=1)):
-        for item, (b, e) in enumerate(pairwise(begins)):
-            by = np.arange(max(-reach, -place[item]), min(reach, n_items - 1 - place[item]) + 1)
-            lead = (place[partners[b:e]] - place[item])[:, None] - by
-            logs = won[b:e, k] @ laws[k, n_items - 1 + lead] + lost[b:e, k] @ laws[k, n_items - 1 - lead]
-            chance = np.exp(np.minimum(logs - logs[by == 0], 50.0))
-            mean = by @ chance / chance.sum()
-            out[item, k] = np.sqrt((by - mean) ** 2 @ chance / chance.sum())
-    return out
+    return thetas, total, slopes, bends, means, concentration, products

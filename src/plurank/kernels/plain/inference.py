@@ -1,13 +1,13 @@
-"""The plain twins of the kernels for new users and for the prior; see :mod:`plurank.kernels.reference`."""
+"""Plain twins of ``kernels/inference.py``, where the docstrings are."""
 
 # ruff: noqa: D103
 import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from plurank.kernels.reference_mixing import Floats, Ints, ones_if_empty
+from plurank.kernels.arrays import Floats, Ints, Keys
+from plurank.kernels.plain.common import ones_if_empty
 
 ENOUGH = 0.5
 
@@ -16,7 +16,7 @@ def read_left_to_right(
     offsets: Ints,
     likelihoods: Floats,
     prior: Floats,
-    seeds: NDArray[np.uint64],
+    seeds: Keys,
     n_particles: int,
     most_redrawn: int,
 ) -> Floats:

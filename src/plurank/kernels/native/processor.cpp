@@ -1,0 +1,11 @@
+// What this processor can do; asked of the baseline library before the other one is loaded.
+
+#include "lanes.hpp"
+
+EXPORT int has_avx2() {
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_cpu_supports("avx2") != 0;
+#else
+    return 0;
+#endif
+}

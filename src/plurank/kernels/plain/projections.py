@@ -1,0 +1,17 @@
+"""Plain twins of ``kernels/projections.py``, where the docstrings are."""
+
+# ruff: noqa: D103
+import numpy as np
+
+from plurank.kernels.arrays import Marks, Singles
+
+
+def are_apart(points: Singles, others: Singles, n_first: int, least: float) -> Marks:
+    differences = points[:, None, :n_first].astype(np.float64) - others[:, :n_first].astype(np.float64)
+    return np.asarray((differences**2).sum(axis=2) >= least)
+
+
+def stay_above(points: Singles, rivals: Singles, apart: Marks, left: Marks) -> Marks:
+    for i in range(len(points)):
+        left[i] &= ~(rivals[apart[i]] > points[i]).any(axis=0)
+    return left
