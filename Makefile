@@ -1,14 +1,16 @@
 # Two commands do everything: `make demo` and `make test`. Both create and reuse .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
+SOURCES := pyproject.toml setup.py README.md $(shell find src -name '*.py' -o -name '*.[ch]pp' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
+HAS_COMPILER = command -v "$${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null
 
-.PHONY: help demo test kernels browser check format coverage mutants release docs pictures benchmarks peers clean
+.PHONY: help demo test compiler sanitize browser check format coverage mutants release docs pictures benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
 	@echo "make format      sort imports and lay out the code"
+	@echo "make sanitize    the kernels under address and undefined-behaviour sanitizers (about two minutes)"
 	@echo "make coverage    which lines and branches the tests reach (about a quarter of an hour)"
 	@echo "make mutants     whether the tests notice when the code is changed (about an hour)"
 	@echo "make release     build source archive and wheel, and try both in clean environments"
@@ -21,14 +23,23 @@ help:
 demo: .venv/installed
 	$(BIN)/plurank demo
 
-# Kernels are tested first, beside the checks: what is compiled for them is there for all that follows.
 test:
 	$(MAKE) --no-print-directory -j 2 .venv/tested-wheel browser
-	$(MAKE) --no-print-directory -j 2 check kernels
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs --ignore tests/kernels
+	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs
 
-kernels: .venv/tested-wheel
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/kernels
+# The native library is C++. Where there is no compiler and none can be installed, plurank uses its slow twins in Python.
+compiler:
+	@$(HAS_COMPILER) || { \
+	  echo "Installing g++ for the native library"; \
+	  if [ "$$(id -u)" = 0 ]; then root=; else root="sudo -n"; fi; \
+	  $$root apt-get update -qq && \
+	  $$root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends g++ >/dev/null; \
+	} || echo "g++ could not be installed: plurank will run WITHOUT its native library, a hundred times slower"
+
+# Address and undefined-behaviour sanitizers over the tests of the kernels and many random shapes.
+sanitize: .venv/tested-wheel
+	$(BIN)/python -m tests.kernels.sanitize
 
 # Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
 browser:
@@ -96,14 +107,13 @@ clean:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@
 
-.venv/installed: .venv/created $(SOURCES)
-	rm -rf .venv/lib/python*/site-packages/plurank  # with what was compiled for it
+.venv/installed: .venv/created $(SOURCES) | compiler
 	$(BIN)/python -m pip install --quiet .
 	touch $@
 
-.venv/wheel: .venv/created $(SOURCES)
+.venv/wheel: .venv/created $(SOURCES) | compiler
 	rm -rf build dist
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	CXXFLAGS=-Werror $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	touch $@
 
 .venv/dev: .venv/created pyproject.toml | .venv/wheel
@@ -111,6 +121,5 @@ clean:
 	touch $@
 
 .venv/tested-wheel: .venv/dev .venv/wheel
-	rm -rf .venv/lib/python*/site-packages/plurank  # with what was compiled for it
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/plurank-*.whl
 	touch $@ .venv/installed

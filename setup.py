@@ -4,6 +4,7 @@ The result is loaded with ctypes and knows nothing of Python, so one wheel serve
 compiled, plurank is installed without it and uses its plain Python twins, which are slow (``kernels/library.py``).
 """
 
+import os
 import platform
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ KINDS = {"baseline": []}
 if platform.machine().lower() in ("x86_64", "amd64"):
     KINDS["avx2"] = ["-mavx2"]
 FLAGS = [
-    "-std=c++20", "-O3", "-fPIC", "-shared", "-fvisibility=hidden",
+    "-std=c++20", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-s",
     "-ffp-contract=off",  # the same bits with and without fused multiply-adds
     "-fno-math-errno", "-fno-exceptions", "-fno-rtti",
     "-Wall", "-Wextra", "-Wno-psabi",
@@ -29,25 +30,33 @@ FLAGS = [
 
 
 class BuildLibrary(build_ext):
-    """Compile with the C++ compiler of the system; go on without where there is none or it fails."""
+    """Compile with $CXX, $CXXFLAGS or the system's C++ compiler; go on without where there is none or it fails."""
+
+    def finalize_options(self):
+        """Compile both kinds at once."""
+        super().finalize_options()
+        self.parallel = True
 
     def build_extension(self, ext):
-        compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+        """Compile and link in one step: a library that knows nothing of Python."""
         target = Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
-        command = [compiler, *FLAGS, *ext.extra_compile_args, *ext.sources, "-o", str(target)]
+        compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+        flags = [*FLAGS, *ext.extra_compile_args, *os.environ.get("CXXFLAGS", "").split()]
         try:
             if compiler is None:
                 raise OSError("no C++ compiler was found")
-            subprocess.run(command, check=True)
+            subprocess.run([*compiler.split(), *flags, *ext.sources, "-o", str(target)], check=True)
         except (OSError, subprocess.CalledProcessError) as error:
             target.unlink(missing_ok=True)
             print(f"plurank is built WITHOUT its native library and will be slow: {error}", file=sys.stderr)
 
     def get_ext_filename(self, fullname):
-        return fullname.replace(".", "/") + ".so"  # without a version of Python in its name
+        """Return a name without a version of Python."""
+        return fullname.replace(".", "/") + ".so"
 
     def get_outputs(self):
+        """List what was built."""
         return [path for path in super().get_outputs() if Path(path).exists()]
 
 
@@ -55,6 +64,7 @@ class PlatformWheel(bdist_wheel):
     """A wheel for any Python 3 on this platform."""
 
     def get_tag(self):
+        """Return interpreter, ABI and platform."""
         return "py3", "none", super().get_tag()[2]
 
 

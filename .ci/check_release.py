@@ -17,15 +17,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 IN_SOURCE = [
     "CHANGELOG.md", "CITATION.cff", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md",
-    "SECURITY.md", "pyproject.toml", "mkdocs.yml", "conftest.py", "benchmarks/README.md", "benchmarks/common.py",
-    "docs/tutorial.md", "docs/images/rankings.svg", "src/plurank/__init__.py", "src/plurank/py.typed",
-    "tests/conftest.py", "tests/kernels/twins.py",
+    "SECURITY.md", "pyproject.toml", "setup.py", "mkdocs.yml", "conftest.py", "benchmarks/README.md",
+    "benchmarks/common.py", "docs/tutorial.md", "docs/images/rankings.svg", "src/plurank/__init__.py",
+    "src/plurank/py.typed", "src/plurank/kernels/native/lanes.hpp", "tests/conftest.py", "tests/kernels/twins.py",
 ]  # fmt: skip
 IN_WHEEL = [
     "plurank/py.typed", "plurank/report/page.css", "plurank/report/page.html.jinja", "plurank/web/page/index.html",
-    "plurank/web/page/page.js",
+    "plurank/web/page/page.js", "plurank/kernels/native_baseline.so",
 ]  # fmt: skip
-UNWANTED = re.compile(r"__pycache__|\.py[co]$|\.nb[ci]$|\.coverage|\.venv|\.db$|\.plurank$")
+UNWANTED = re.compile(r"__pycache__|\.py[co]$|\.coverage|\.venv|\.db$|\.plurank$")
 LOCAL = re.compile(rb"/(?:home|root|Users|tmp|work|opt)/\w")
 LARGEST = 200_000  # bytes of any one file
 TRY = """
@@ -54,10 +54,11 @@ def check_contents(archive: Path, version: str) -> None:
     """Stop where something is missing, unwanted, too large, or names a local folder."""
     files = contents(archive)
     wheel = archive.suffix == ".whl"
+    unwanted = re.compile(UNWANTED.pattern + r"|\.[ch]pp$") if wheel else UNWANTED
     wanted = [*IN_WHEEL, f"plurank-{version}.dist-info/licenses/LICENSE"] if wheel else IN_SOURCE
     problems = [f"{name} is missing" for name in wanted if name not in files]
     for name, content in files.items():
-        if UNWANTED.search(name):
+        if unwanted.search(name):
             problems.append(f"{name} does not belong there")
         if len(content) > LARGEST:
             problems.append(f"{name} has {len(content):,} bytes")

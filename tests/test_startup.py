@@ -8,7 +8,7 @@ import pytest
 import plurank
 
 HEAVY = {
-    "altair", "dask", "distributed", "fastapi", "jinja2", "narwhals", "numba", "numpy", "pandas", "polars", "pooch",
+    "altair", "dask", "distributed", "fastapi", "jinja2", "narwhals", "numpy", "pandas", "polars", "pooch",
     "pyarrow", "scipy", "sklearn", "sqlalchemy", "uvicorn", "vl_convert",
 }  # fmt: skip
 REPORT = "print(*sys.modules, file=sys.stderr)"

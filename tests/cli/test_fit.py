@@ -30,12 +30,6 @@ def test_fit_uses_the_papers_method_when_asked(run, votes, easy, tmp_path):
     assert f"{better} over {worse}" in result.stdout
 
 
-def test_fit_speaks_of_the_first_runs_compiling_on_stderr_only(run, few_votes, tmp_path):
-    result = run("fit", few_votes, "-k", 1, "-o", tmp_path / "m.plurank")
-    assert "compiles" in result.stderr
-    assert "compiles" not in result.stdout
-
-
 def test_fit_gives_the_same_answer_every_time_by_default(run, few_votes, tmp_path):
     answers = []
     for name in ("a", "b"):

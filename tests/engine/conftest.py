@@ -1,6 +1,5 @@
 """Populations in memory and in a store, and a cluster of two real worker processes."""
 
-import os
 import warnings
 
 import numpy as np
@@ -34,14 +33,8 @@ def weighted_store(tmp_path_factory):
 @pytest.fixture(scope="session")
 def cluster():
     distributed = pytest.importorskip("distributed")
-    before = os.environ.get("NUMBA_NUM_THREADS")
-    os.environ["NUMBA_NUM_THREADS"] = "1"  # of the workers
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    if before is None:
-        del os.environ["NUMBA_NUM_THREADS"]
-    else:
-        os.environ["NUMBA_NUM_THREADS"] = before
     yield cluster
     cluster.close()

@@ -232,7 +232,7 @@ def own_scheduler(tmp_path):
     scheduler = subprocess.Popen([*dask, "scheduler", *common, *options], **quiet)
     worker = subprocess.Popen(
         [*dask, "worker", *common, "--nthreads", "1", "--no-nanny", "--no-dashboard"],
-        env={**os.environ, "NUMBA_NUM_THREADS": "1"}, **quiet,
+        **quiet,
     )  # fmt: skip
     for _ in range(300):
         if file.exists() and file.stat().st_size:

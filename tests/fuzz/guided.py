@@ -11,8 +11,6 @@ from pathlib import Path
 
 import atheris
 
-import plurank.kernels  # noqa: F401  as it is, before anything is instrumented: numba compiles kernels from their own bytecode
-
 with atheris.instrument_imports(include=["plurank"], enable_loader_override=False):
     from tests.fuzz.targets import PIECES, TARGETS
 

@@ -22,7 +22,7 @@ from plurank.inference.prior_by_likelihood import (
     expected_logs,
     fit_prior_by_likelihood,
 )
-from plurank.kernels.reference_mixing import ones_if_empty
+from plurank.kernels.plain.common import ones_if_empty
 from plurank.statistics.pair_moments import pair_moments
 from tests.oracles.small_data import draw_comparisons, flipped, repeated, weighted
 

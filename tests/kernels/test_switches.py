@@ -25,7 +25,7 @@ for detection in ("whitened", "projections"):
     found[detection + "score"] = m.score(c)
 for mixing in ("probability", "utility"):
     m = plurank.MixedRanking(2, mixing=mixing, max_iter=8, random_state=0, concentration=1.0, spread=1.0).fit(c)
-    for name in ("scores_", "score_errors_", "user_weights_", "deviation_"):
+    for name in ("scores_", "score_errors_", "user_weights_", "log_posterior_"):
         found[mixing + name] = getattr(m, name)
 found["active"] = plurank.kernels.library.ACTIVE
 np.savez(sys.argv[1], **found)

@@ -207,9 +207,7 @@ def test_arrays_of_the_other_byte_order_are_turned_round(content, model, path):
 
 
 @pytest.mark.parametrize("change", [lambda a: a.astype(f"{a.dtype.kind}4"), np.asfortranarray])
-def test_arrays_of_other_types_and_orders_become_those_of_a_fit_or_kernels_would_be_compiled_for_minutes(
-    change, content, model, path
-):
+def test_arrays_of_other_types_and_orders_become_those_of_a_fit(change, content, model, path):
     names = [name for name, field in model.fields.items() if field.shape and getattr(model, name) is not None]
     path.write_bytes(rezip(content, {f"{name}.npy": npy(change(getattr(model, name))) for name in names}))
     loaded = plurank.load(path)

@@ -1,10 +1,10 @@
 """How the answer changes when the data are changed in ways that should matter little."""
 
-import numba
 import numpy as np
 import pytest
 
 from plurank import TopicRanking, align, ranking_error
+from plurank.kernels import threads
 from tests.contracts.equality import assert_same_model
 from tests.oracles.small_data import relabelled, reordered, repeated, reversed_all, weighted
 
@@ -62,17 +62,17 @@ def test_weight_two_is_the_row_twice(easy):
     assert once.flip_probability_ == pytest.approx(over.flip_probability_, abs=1e-5)
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one core")
 @pytest.mark.parametrize("detection", DETECTIONS)
-def test_the_number_of_threads_changes_no_bit(detection, easy):
-    usual = numba.get_num_threads()
+def test_the_number_of_threads_changes_no_bit(detection, easy, monkeypatch):
+    monkeypatch.setattr(threads, "LEAST_WORK", 100)  # so that everything is cut into many tasks
+    usual = threads.get_num_threads()
     try:
         fits = []
-        for n_threads in (1, 2):
-            numba.set_num_threads(n_threads)
+        for n_threads in (1, 4):
+            threads.set_num_threads(n_threads)
             fits.append(fit(easy.comparisons, detection))
     finally:
-        numba.set_num_threads(usual)
+        threads.set_num_threads(usual)
     assert_same_model(*fits)
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from plurank.kernels import reference
+from plurank.kernels.plain.moments import choose_half
 from plurank.rng import uniforms_at
 
 
@@ -24,7 +24,7 @@ class DenseMoments:
         self.users = np.repeat(np.arange(c.n_users), np.diff(c.offsets))
         self.weights = np.ones(len(c)) if c.weights is None else c.weights
         self.n_rows, self.n_users = 2 * len(pairs), c.n_users
-        in_a = reference.choose_half(c.offsets, uniforms_at(seed, 0, len(c)))
+        in_a = choose_half(c.offsets, uniforms_at(seed, 0, len(c)))
         self.X_a, self.X_b = self._table(in_a), self._table(~in_a)
         self.counts = self._table(np.ones(len(c), bool)).sum(axis=1)
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank import Comparisons, DataError, kernels
+from plurank import Comparisons, DataError
+from plurank.data.pairs import index_pairs
 from plurank.statistics.pair_block import PairBlock, informative
 from plurank.statistics.pair_index import PairIndex
 from plurank.statistics.pair_moments import BlocksInMemory, PairOperator, pair_moments
@@ -132,7 +133,7 @@ def test_merged_indices_list_the_pairs_of_all(seed, cuts):
     merged, whole = functools.reduce(PairIndex.merge, parts), PairIndex.of(c)
     np.testing.assert_array_equal(merged.lower, whole.lower)
     np.testing.assert_array_equal(merged.higher, whole.higher)
-    np.testing.assert_array_equal(whole.rows(c), kernels.index_pairs(c.winners, c.losers, c.n_items)[0])
+    np.testing.assert_array_equal(whole.rows(c), index_pairs(c.winners, c.losers, c.n_items)[0])
 
 
 @given(seed=seeds)

@@ -30,7 +30,7 @@ def test_the_first_question_was_made_before_anybody_asks(model_file, monkeypatch
     asked = []
     monkeypatch.setattr(Served, "next_pair", lambda _, *given: asked.append(given))
     Holder(model_file)
-    assert asked == [([], [])], "or the first visitor would wait while kernels compile"
+    assert asked == [([], [])], "or the first visitor would wait for what is loaded late"
 
 
 def test_a_damaged_model_is_not_served_and_the_next_good_one_is(model_file, other, caplog):

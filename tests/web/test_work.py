@@ -1,4 +1,4 @@
-"""Where a worker computes: one after the other, and not more in a row than anybody would wait for."""
+"""Where a worker computes: beside the network, and not more at once than anybody would wait for."""
 
 import asyncio
 import threading

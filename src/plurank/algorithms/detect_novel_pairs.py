@@ -184,7 +184,7 @@ def _find_unbeaten(geometry: _Geometry, some: Points, highest: Rows, which: Rows
     first = geometry.projections.of(np.concatenate([highest, tops]))
     separated = geometry.separated(first, some).T
     # along any other direction the highest row is itself in J
-    left = ~separated[:, which]
+    left = np.ascontiguousarray(~separated[:, which])
     kernels.stay_above(some.values, first.values, np.ascontiguousarray(separated), left)
     for rows in others:
         more = geometry.projections.of(rows)

@@ -61,7 +61,10 @@ for command in COMMANDS:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"plurank {plurank.__version__}")
+        from plurank.kernels import library
+
+        kind = "plain Python" if library.ACTIVE == "plain" else f"native, {library.ACTIVE}"
+        typer.echo(f"plurank {plurank.__version__} (kernels: {kind})")
         raise typer.Exit
 
 
@@ -95,7 +98,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # an id the terminal cannot show is no reason to stop
     try:
-        with interrupts.at_safe_moments():
+        with interrupts.not_lost():
             app(prog_name="plurank")
     except KeyboardInterrupt as error:  # before or after the command itself
         sys.exit(errors.report(error, debug=False))

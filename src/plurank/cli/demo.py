@@ -70,8 +70,7 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
 
     Simulates 400 holidaymakers of three camps, who each chose 40 times between two things to do; finds the
     camps' rankings from the choices alone; and compares what it found with the truth. Writes a page with
-    figures, plurank-demo-report.html, into this folder. Takes a few seconds; the first time about a minute,
-    because fast code is compiled.
+    figures, plurank-demo-report.html, into this folder. Takes a few seconds.
 
     \b
     Examples:

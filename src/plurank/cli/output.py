@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from plurank.progress import Progress as OnProgress
 
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-FIRST_RUN = "The first run on a computer also compiles; that takes about a minute, once."
 
 
 class PlainConsole(Console):
@@ -91,15 +90,6 @@ def emit_csv(frame: "pl.DataFrame") -> None:
     sys.stdout.buffer.flush()
 
 
-class StageBar(Progress):
-    """A bar for one piece of work, with the remark that explains a slow first time below it."""
-
-    def get_renderables(self) -> Iterator[RenderableType]:
-        """Give the bar and the remark."""
-        yield self.make_tasks_table(self.tasks)
-        yield Text(FIRST_RUN, style="dim")
-
-
 @contextmanager
 def progress(title: str, *, announce: bool = False) -> Iterator["OnProgress"]:
     """Show a bar on stderr while work runs; give the function that moves it.
@@ -108,9 +98,9 @@ def progress(title: str, *, announce: bool = False) -> Iterator["OnProgress"]:
     """
     console = err()
     if announce and not console.is_terminal:
-        note(f"{title.capitalize()}. {FIRST_RUN}")
+        note(f"{title.capitalize()}.")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(24), TimeElapsedColumn())
-    with StageBar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=1.0)
 
         def move(stage: str, done: float) -> None:

@@ -1,7 +1,6 @@
 """``plurank serve``: a model over HTTP."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +14,6 @@ Feedback = Annotated[
     str | None,
     typer.Option("--feedback", metavar="DB", help="Where answers go: a SQLite file, or a PostgreSQL URL."),
 ]
-# requests are small, and threads that wait for each other slow: more cores are for more workers
-ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 def serve(
@@ -89,7 +86,6 @@ def serve(
     With --token-file, or a token in the environment variable PLURANK_TOKEN, all but /health and the page's own
     files needs the header "Authorization: Bearer TOKEN".
     """
-    _use_one_thread()
     try:
         from plurank.data.item_lists import is_item_list
         from plurank.web import server
@@ -122,13 +118,6 @@ def serve(
     except BaseException as error:
         if not was_interrupted(error):  # Ctrl-C before it had quite started is as good as after
             raise
-
-
-def _use_one_thread() -> None:
-    if "numba" in sys.modules:  # too late: it has its threads, and refuses to hear of another number
-        return
-    for name in ONE_THREAD:
-        os.environ.setdefault(name, "1")
 
 
 def _choose_feedback(model: Path, feedback: str | None, no_feedback: bool) -> str | None:

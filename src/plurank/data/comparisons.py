@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RowNumbers = NDArray[np.int64] | int
 NO_WEIGHTS = np.empty(0)
-NO_WEIGHTS.setflags(write=False)  # as all columns are, so that kernels are compiled once
+NO_WEIGHTS.setflags(write=False)  # as all columns are
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from plurank.kernels.arrays import Codes, Floats, Ints, check, most_of
 from plurank.kernels.library import CODES, FLOATS, INT, INTS, OUT_FLOATS, function
 from plurank.kernels.threads import run
 
-FARTHEST = 600.0  # from 0 that a score may lie for its exponential to be a number
+FARTHEST = 100.0  # from 0 that a score may lie for all leads to be at most LONGEST_LEAD, see native/mixture.cpp
 N_LANES = 4
 
 _USERS = (INT, INT, INTS, INTS, CODES, CODES, FLOATS, INT)  # blocks; edges, offsets, winners, losers, weights

@@ -183,5 +183,5 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def _as_fitted(array: NDArray[Any]) -> NDArray[Any]:
-    """Give an array as a fit does, in type and in order: for any other, kernels would be compiled for minutes."""
+    """Give an array as a fit does, in type and in order: native functions take no other."""
     return np.ascontiguousarray(array, dtype=FITTED_TYPES.get(array.dtype.kind, array.dtype))

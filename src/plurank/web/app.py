@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from threadpoolctl import threadpool_limits
 
 from plurank.exceptions import PlurankError
 from plurank.models.base import RankingModel
@@ -66,6 +67,7 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
 
     ``parent``: the process without which a worker shall not go on.
     """
+    threadpool_limits(1, "blas")  # matrices are small, and requests share the cores
     holder = Holder(model, parent)
     store = None if settings.feedback is None else FeedbackStore(settings.feedback, create=True)
     service = Service(holder, store, settings)

@@ -50,8 +50,9 @@ def _add_model(app: FastAPI, service: "Service") -> None:
         service.permissions.check_results()
         service.permissions.check_people(*(pair.user for pair in body.pairs))
         pairs = [(pair.user, pair.left, pair.right) for pair in body.pairs]
-        run = service.computer.run_quick if len(pairs) <= QUICK_PAIRS else service.computer.run
-        return json_answer({"probabilities": await run(service.served.predict, pairs)})
+        predict = service.served.predict
+        found = predict(pairs) if len(pairs) <= QUICK_PAIRS else await service.computer.run(predict, pairs)
+        return json_answer({"probabilities": found})
 
     @app.get("/health", response_model=schemas.HealthAnswer)
     async def health() -> Response:

@@ -19,7 +19,6 @@ from plurank.web.groups import describe_camps, describe_common_ground
 from plurank.web.labels import Label, Vocabulary
 from plurank.web.refusals import Refusal
 from plurank.web.survey import AskedPairs, choose_pair
-from plurank.web.work import BUSY
 
 Answer = tuple[Label, Label]  # winner, loser
 REMEMBERED = 64 * 2**20  # bytes of answers that are remembered
@@ -35,9 +34,7 @@ class Served:
         self.text_of = dict(zip(self.items.labels, self.texts, strict=True))
         self.followers = model.followers()
         self.boards = Remembered(REMEMBERED)
-        with BUSY:  # whatever compiles or loads, does so now
-            self.predict([(None, self.items.labels[0], self.items.labels[1])])
-            self.next_pair([], [])
+        self.next_pair([], [])  # whatever is loaded late is loaded now, not when the first visitor waits
 
     def describe(self) -> dict[str, Any]:
         """Say what the model is."""

@@ -5,6 +5,7 @@ about a few items only. Here half of the questions, and all of the first ones, g
 """
 
 import hashlib
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
@@ -27,14 +28,16 @@ class AskedPairs:
     def __init__(self, counted: Iterable[tuple[Label, Label, int]] = ()) -> None:
         self.items: Counter[Label] = Counter()
         self.partners: defaultdict[Label, Counter[Label]] = defaultdict(Counter)
+        self.lock = threading.Lock()
         for one, other, n in counted:
             self.add(one, other, n)
 
     def add(self, one: Label, other: Label, n: int = 1) -> None:
         """Count a pair."""
-        for first, second in ((one, other), (other, one)):
-            self.items[first] += n
-            self.partners[first][second] += n
+        with self.lock:
+            for first, second in ((one, other), (other, one)):
+                self.items[first] += n
+                self.partners[first][second] += n
 
 
 def choose_pair(

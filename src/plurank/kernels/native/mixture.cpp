@@ -13,6 +13,7 @@ namespace plurank {
 namespace {
 
 constexpr i64 CHUNK = 64;           // vectors of comparisons that stay in the nearest cache
+constexpr f64 LONGEST_LEAD = 200.0;  // of one score over another
 constexpr f64 SMALL = 1e-250;       // products of probabilities below this would underflow
 constexpr i64 FACTORS = 8;          // probabilities that are multiplied before a logarithm is taken
 
@@ -283,7 +284,8 @@ INLINE void add_information(const Comparisons& c, const Simplex& s, const i32* w
     }
 }
 
-// p = sigmoid(score_winner - score_loser) in every ranking, from exp(score) or, where that would overflow, from the scores.
+// p = sigmoid(score_winner - score_loser) in every ranking, from exp(score) or, where leads may be longer than LONGEST_LEAD, from
+// the scores. No lead counts as longer, so that 1 / p^3 is a number.
 INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, const i32* losers, const f64* table, bool far) {
     for (i64 v = 0; v < c.n_vectors; ++v) {
         f64* p = c.p + v * width * N_LANES;
@@ -297,7 +299,7 @@ INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, cons
             Lanes rows[N_LANES];
             for (i64 i = 0; i < N_LANES; ++i) {
                 const Lanes one = load(ahead[i] + k), other = load(behind[i] + k);
-                rows[i] = far ? all(1.0) / (all(1.0) + exp(other - one)) : one / (one + other);
+                rows[i] = far ? all(1.0) / (all(1.0) + exp(min(other - one, all(LONGEST_LEAD)))) : one / (one + other);
             }
             transpose(rows[0], rows[1], rows[2], rows[3]);
             for (i64 i = 0; i < N_LANES; ++i) store(p + (k + i) * N_LANES, rows[i]);

@@ -15,6 +15,7 @@ from plurank.kernels.plain.common import by_lead, ones_if_empty, sigmoid
 Curve = tuple[float, Floats, Floats]  # a user's log posterior, its gradient (K,) and its Hessian (K, K)
 User = tuple[int, Codes, Codes, Floats, Floats]  # number, winners, losers, weights and prior of one user
 NEGLIGIBLE = 1e-12  # relative gain of the log posterior at which a user's memberships have converged
+LONGEST_LEAD = 200.0  # of one score over another, so that 1 / p^3 is a number
 CERTAIN = 1e6  # posterior concentration where the only ranking has all the weight
 
 
@@ -103,8 +104,7 @@ def probability_pass(
     concentration = np.zeros(len(start))
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
-        with np.errstate(over="ignore"):
-            p = 1.0 / (1.0 + np.exp(scores[second] - scores[first]))
+        p = 1.0 / (1.0 + np.exp(np.minimum(scores[second] - scores[first], LONGEST_LEAD)))
         evaluate = _curve_of_mixture(p.T, counts, own)
         theta, value = _climb(evaluate, start[u], n_rounds)
         volume, covariance = _integrate(theta, evaluate(theta)[2])
