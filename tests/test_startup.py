@@ -26,11 +26,15 @@ def test_import_plurank_loads_nothing_heavy():
     assert loaded & {*HEAVY, "rich", "typer"} == set()
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], ["fit", "--help"], ["serve", "--help"]])
+@pytest.mark.parametrize("args", [["--help"], ["fit", "--help"], ["serve", "--help"]])
 def test_help_loads_nothing_heavy(args):
     loaded = loaded_after("from plurank.cli import main; main()", *args)
     assert "plurank.cli.app" in loaded
     assert loaded & HEAVY == set()
+
+
+def test_the_version_loads_the_native_library_and_nothing_else_that_is_heavy():
+    assert loaded_after("from plurank.cli import main; main()", "--version") & HEAVY == {"numpy"}
 
 
 def test_listing_the_public_names_loads_nothing_heavy():

@@ -4,6 +4,7 @@ import pytest
 
 import plurank
 from plurank.cli import app, errors
+from plurank.kernels import library
 
 COMMANDS = (
     "demo", "fit", "select", "show", "report", "predict", "evaluate", "update", "serve", "simulate", "fetch", "convert",
@@ -40,8 +41,10 @@ def test_help_fits_eighty_columns(run):
         assert not [line for line in long if not line.lstrip().startswith("plurank")], long
 
 
-def test_version_is_the_packages(run):
-    assert run("--version").stdout == f"plurank {plurank.__version__}\n"
+def test_version_is_the_packages_and_says_which_kernels_run(run, monkeypatch):
+    assert run("--version").stdout == f"plurank {plurank.__version__} (kernels: native, {library.ACTIVE})\n"
+    monkeypatch.setattr(library, "ACTIVE", "plain")
+    assert run("--version").stdout == f"plurank {plurank.__version__} (kernels: plain Python)\n"
 
 
 def test_an_unknown_command_is_the_users_mistake(run):

@@ -15,6 +15,7 @@ MOST_BLOCKS, FEWEST_BLOCKS = 64, 4
 MOST_COMPARISONS = 2**22  # in a block, or there are more of them
 GROUP_COMPARISONS, MOST_GROUPS = 2**23, 2048
 PRIVATE_BYTES = 256 * 2**20  # what blocks that are worked on together may hold in private sums
+PRIVATE_PER_COMPARISON = 32  # bytes of private sums; more would take longer to add up than the comparisons
 
 Sum = TypeVar("Sum")
 Edges = NDArray[np.int64]
@@ -22,7 +23,8 @@ Edges = NDArray[np.int64]
 
 def cut_users(offsets: NDArray[np.int64], bytes_per_block: int) -> Edges:
     """Give the edges of blocks of users with about as many comparisons each; they depend on the data alone."""
-    affordable = int(np.clip(PRIVATE_BYTES // max(bytes_per_block, 1), FEWEST_BLOCKS, MOST_BLOCKS))
+    most_bytes = min(PRIVATE_BYTES, PRIVATE_PER_COMPARISON * int(offsets[-1]))
+    affordable = int(np.clip(most_bytes // max(bytes_per_block, 1), FEWEST_BLOCKS, MOST_BLOCKS))
     n_blocks = max(affordable, -(-int(offsets[-1]) // MOST_COMPARISONS))
     wanted = np.linspace(0, offsets[-1], n_blocks + 1)[:-1]
     # the last edge is the number of users, also where the last ones have no comparisons

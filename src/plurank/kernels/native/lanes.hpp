@@ -99,6 +99,10 @@ INLINE IntLanes shifted_down(IntLanes bits, int n) {
             reinterpret_cast<IntLanes::Half>(reinterpret_cast<Unsigned>(bits.high) >> n)};
 }
 #endif
+INLINE void prefetch(const f64* from) { __builtin_prefetch(from); }
+constexpr i64 AHEAD = 16;       // comparisons or items whose rows of large tables are fetched before they are needed
+constexpr i64 IN_CACHE = 32768; // numbers of a table that is not large
+
 INLINE Lanes all(f64 value) { return Lanes{value, value, value, value}; }
 INLINE f64 sum(Lanes lanes) { return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]); }
 

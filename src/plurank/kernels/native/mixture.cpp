@@ -228,7 +228,8 @@ INLINE void add(f64* to, Lanes numbers) { store(to, load(to) + numbers); }
 //   p_k (1 - p_k) (theta_k / q - (C p)_k / q^2 + (p^T C p) theta_k / q^3 + v_k / q - (v . p) theta_k / q^2).
 // So is the Hessian as if one saw which ranking makes a comparison: r_k p_k (1 - p_k), r_k = theta_k p_k / q.
 // sums (n_items, 2, width) has gradient and Hessian side by side.
-INLINE void add_to_items(Comparisons& c, const Simplex& s, const i32* winners, const i32* losers, f64* sums) {
+INLINE void add_to_items(Comparisons& c, const Simplex& s, const i32* winners, const i32* losers, f64* sums,
+                         bool is_large) {
     const i64 size = 2 * s.width;
     for (i64 v = 0; v < c.n_vectors; ++v) {
         const f64* p = c.p + v * s.width * N_LANES;
@@ -243,6 +244,11 @@ INLINE void add_to_items(Comparisons& c, const Simplex& s, const i32* winners, c
             const i64 own = min(v * N_LANES + e, c.n - 1);
             ahead[e] = sums + winners[own] * size;
             behind[e] = sums + losers[own] * size;
+            if (is_large) {
+                const i64 later = min(own + AHEAD, c.n - 1);
+                prefetch(sums + winners[later] * size);
+                prefetch(sums + losers[later] * size);
+            }
         }
         for (i64 k = 0; k < s.width; k += N_LANES) {
             Lanes gradient[N_LANES], hessian[N_LANES];
@@ -286,7 +292,8 @@ INLINE void add_information(const Comparisons& c, const Simplex& s, const i32* w
 
 // p = sigmoid(score_winner - score_loser) in every ranking, from exp(score) or, where leads may be longer than LONGEST_LEAD, from
 // the scores. No lead counts as longer, so that 1 / p^3 is a number.
-INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, const i32* losers, const f64* table, bool far) {
+INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, const i32* losers, const f64* table, bool far,
+                             bool is_large) {
     for (i64 v = 0; v < c.n_vectors; ++v) {
         f64* p = c.p + v * width * N_LANES;
         const f64 *ahead[N_LANES], *behind[N_LANES];
@@ -294,6 +301,11 @@ INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, cons
             const i64 e = min(v * N_LANES + i, c.n - 1);  // padding repeats the last comparison, and counts 0
             ahead[i] = table + winners[e] * width;
             behind[i] = table + losers[e] * width;
+            if (is_large) {
+                const i64 later = min(e + AHEAD, c.n - 1);
+                prefetch(table + winners[later] * width);
+                prefetch(table + losers[later] * width);
+            }
         }
         for (i64 k = 0; k < width; k += N_LANES) {
             Lanes rows[N_LANES];
@@ -348,16 +360,17 @@ EXPORT void probability_pass(i64 first_block, i64 last_block, const i64* edges, 
     i64 most = 0;
     for (i64 u = edges[first_block]; u < edges[last_block]; ++u) most = max(most, offsets[u + 1] - offsets[u]);
     Comparisons c(arena, most, s.width);
+    const bool is_large = n_items * s.width > IN_CACHE;
     for (i64 b = first_block; b < last_block; ++b) {
         f64 total = 0.0;
         for (i64 u = edges[b]; u < edges[b + 1]; ++u) {
             const i64 begin = offsets[u];
             c.begin(offsets[u + 1] - begin, has_weights ? weights + begin : nullptr);
             begin_user(s, theta + u * n_rankings, prior + u * prior_step);
-            fill_from_scores(c, s.width, winners + begin, losers + begin, table, far != 0);
+            fill_from_scores(c, s.width, winners + begin, losers + begin, table, far != 0, is_large);
             total += update_memberships(c, s, n_rounds);
             fill_second_order(c, s);
-            add_to_items(c, s, winners + begin, losers + begin, sums + b * n_items * 2 * s.width);
+            add_to_items(c, s, winners + begin, losers + begin, sums + b * n_items * 2 * s.width, is_large);
             if (informed)
                 add_information(c, s, winners + begin, losers + begin, information + b * n_items * n_rankings * n_rankings);
             for (i64 k = 0; k < n_rankings; ++k) theta[u * n_rankings + k] = s.theta[k];

@@ -185,12 +185,15 @@ INLINE void shift_of_mean(Simplex& s) {
 
 // theta's posterior mean: shifted, in proportion, so that no weight leaves the simplex. mean (K,)
 INLINE void mean_memberships(const Simplex& s, f64* mean) {
-    f64 total = 0.0;
-    for (i64 k = 0; k < s.n_rankings; ++k) {
-        const f64 growth = s.shift[k] / s.theta[k];
-        total += mean[k] = s.theta[k] * exp(min(max(growth, -1.0), 1.0));
+    Lanes total = all(0.0);
+    for (i64 k = 0; k < s.width; k += N_LANES) {
+        const Lanes theta = load(s.theta + k), growth = load(s.shift + k) / max(theta, all(TINY));
+        const Lanes moved = theta * exp(min(max(growth, all(-1.0)), all(1.0)));
+        store(s.trial + k, moved);
+        total += moved;
     }
-    for (i64 k = 0; k < s.n_rankings; ++k) mean[k] /= total;
+    const f64 scale = 1.0 / sum(total);
+    for (i64 k = 0; k < s.n_rankings; ++k) mean[k] = scale * s.trial[k];
 }
 
 // The n for which Dirichlet(n mean) has the total variance of the covariance.

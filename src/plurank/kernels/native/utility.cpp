@@ -58,6 +58,7 @@ struct User {
         }
         for (i64 a = 0; a < n_own; ++a) {
             local[items[a]] = -1;
+            prefetch(scores + items[min(a + AHEAD, n_own - 1)] * width);
             for (i64 k = 0; k < width; k += N_LANES) store(x + a * width + k, load(scores + items[a] * width + k));
         }
     }
@@ -238,6 +239,7 @@ INLINE void add_to_items(const User& user, const Simplex& s, f64* sums) {
     turn(user, s, user.bent);
     for (i64 a = 0; a < user.n_own; ++a) {
         f64* to = sums + user.items[a] * 2 * s.width;
+        prefetch(sums + user.items[min(a + AHEAD, user.n_own - 1)] * 2 * s.width);
         const f64 residual = user.at_theta.residual[a];
         for (i64 k = 0; k < s.width; k += N_LANES) {
             const Lanes theta = load(s.theta + k), shift = load(s.shift + k);
