@@ -5,8 +5,8 @@
 Every model is fitted to the same 60 simulated people in two ways, and the fits are held against each other: the share
 of places of ``rankings_`` that differ, and the largest differences of ``scores_``, ``user_weights_``, ``mean_weights_``
 and of predictions. 0 is the same to the last bit. Rows shuffled, rows written twice instead of weight 2,
-and the plain twins (``PLURANK_PLAIN=1``) add up in another order, so that they may differ by rounding, and by what
-rounding does to the last steps of a fit. Priors are chosen where the engines and two fits with one seed are compared,
+and the plain twins (``PLURANK_KERNELS=plain``) add up in another order, so that they may differ by rounding, and by
+what rounding does to the last steps of a fit. Priors are chosen where the engines and two fits with one seed are compared,
 and given elsewhere (of shuffled rows, others would be held out to choose them by). The paper's detection splits
 everybody's comparisons in halves by where they stand, so that it is not held against shuffled rows. Weights of
 comparisons and ratings are given as float64 and as float32; inside all is float64, there are no float32 kernels.
@@ -104,7 +104,8 @@ def differences(one: Answer, other: Answer) -> dict[str, float]:
 def fit_elsewhere(folder: Path, what: str, **switches: str) -> dict[str, Answer]:
     """Fit all models in a process of its own."""
     path = folder / f"{what}.npz"
-    environment = {key: value for key, value in os.environ.items() if key not in ("PLURANK_PLAIN", "NUMBA_NUM_THREADS")}
+    ours = ("PLURANK_KERNELS", "PLURANK_NUM_THREADS")
+    environment = {key: value for key, value in os.environ.items() if key not in ours}
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.agreement", "--fit", str(path)]
     subprocess.run(command, check=True, env=environment | switches)
     found: dict[str, Answer] = {name: {} for name in MODELS}
@@ -123,15 +124,17 @@ def fit_all(path: Path) -> None:
 
 def by_switches(folder: Path) -> list[dict[str, Any]]:
     """The plain twins, and the number of threads."""
-    one, four, plain = (
-        fit_elsewhere(folder, "one", NUMBA_NUM_THREADS="1"),
-        fit_elsewhere(folder, "four", NUMBA_NUM_THREADS="4"),
-        fit_elsewhere(folder, "plain", PLURANK_PLAIN="1"),
+    one, four, any_processor, plain = (
+        fit_elsewhere(folder, "one", PLURANK_NUM_THREADS="1"),
+        fit_elsewhere(folder, "four", PLURANK_NUM_THREADS="4"),
+        fit_elsewhere(folder, "baseline", PLURANK_KERNELS="baseline"),
+        fit_elsewhere(folder, "plain", PLURANK_KERNELS="plain"),
     )
     rows = []
     for name in MODELS:
         rows.append({"what": "one thread, four threads", "model": name, **differences(one[name], four[name])})
-        rows.append({"what": "kernels, plain twins", "model": name, **differences(one[name], plain[name])})
+        rows.append({"what": "AVX2, any processor", "model": name, **differences(one[name], any_processor[name])})
+        rows.append({"what": "native, plain twins", "model": name, **differences(one[name], plain[name])})
     return rows
 
 

@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def machine() -> dict[str, str]:
     """Versions and the kind of machine, for every row of results."""
-    packages = " ".join(f"{name}={version(name)}" for name in ("plurank", "numpy", "numba", "polars"))
+    packages = " ".join(f"{name}={version(name)}" for name in ("plurank", "numpy", "polars"))
     return {"cores": str(os.cpu_count()), "python": platform.python_version(), "versions": packages}
 
 

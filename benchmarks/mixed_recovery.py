@@ -63,9 +63,6 @@ def measure(popularity: str, n_users: int, seed: int) -> dict[str, object]:
 
 
 def main() -> None:
-    plurank.MixedRanking(3, random_state=0).fit(
-        plurank.simulate(300, 10, 3, 50, random_state=99).comparisons
-    )  # compile
     rows = []
     for popularity in ("drawn", "equal"):
         for n_users in SIZES:

@@ -7,9 +7,7 @@ conditions, deleted statements. Each runs in a copy of the sources, against the 
 ends it. Writes a CSV: one row a mutant, with killed, timeout or survived. A second run with the same file goes on where
 the first was stopped; with ``--around`` it runs the tests of other rooms, too, against those that survived.
 
-A process of its own for every mutant, forked before anything of plurank is loaded: libraries are loaded once, and no
-thread of numba lives yet (GNU OpenMP cannot be used after a fork from a process that has used it, which is why
-mutmut, which forks after running the tests, cannot be).
+A process of its own for every mutant, forked before anything of plurank is loaded: libraries are loaded once.
 """
 
 import ast
@@ -27,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
@@ -196,7 +195,6 @@ def _test(folder: Path, tests: list[str], seconds: int) -> None:
 
 def load_libraries() -> None:
     """Load what takes long to load, and nothing of plurank."""
-    import numba  # noqa: F401
     import polars  # noqa: F401
     import pytest  # noqa: F401
     import scipy.sparse.linalg
@@ -207,8 +205,13 @@ def load_libraries() -> None:
 
 
 def copy_sources(folder: Path) -> Path:
-    """Copy src with what numba compiled for it, but without compiled Python, whose age could hide a change."""
-    return Path(shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.pyc", "*.egg-info")))
+    """Copy src, without compiled Python, whose age could hide a change, and with the installed native library."""
+    source = Path(shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.pyc", "*.egg-info")))
+    installed = find_spec("plurank")
+    assert installed is not None
+    for library in Path(str(installed.origin)).parent.glob("kernels/*.so"):
+        shutil.copy2(library, source / "plurank" / "kernels")
+    return source
 
 
 def main() -> None:

@@ -49,8 +49,6 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--quick", action="store_true", help="skip 20,000 users and leave the results file alone")
     quick = parser.parse_args().quick
-    for detection in ("whitened", "projections"):  # compile first
-        measure(detection, 300, 10, 3, 50, 99)
     rows = []
     for detection in ("whitened", "projections"):
         for n_users in (1000, 5000) if quick else (1000, 5000, 20000):

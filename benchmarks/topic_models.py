@@ -5,7 +5,7 @@
 Comparisons of 10,000 simulated people and, where there is a FOLDER as for benchmarks.movielens, of MovieLens-1M's 100
 most rated movies. Rivals: scikit-learn's LDA (30 iterations) and tomotopy (500 iterations, two workers), each ordered
 pair a word; a pair (i, j) is predicted by the share of (i, j) in the user's mixture of (i, j) and (j, i). All with K =
-10. Fits are timed after everything has been compiled, without import.
+10. Fits are timed without import.
 """
 
 import os
@@ -128,7 +128,7 @@ def threads() -> list[dict[str, object]]:
     )
     times = {}
     for n in (1, 2):
-        environment = {**os.environ, "NUMBA_NUM_THREADS": str(n)}
+        environment = {**os.environ, "PLURANK_NUM_THREADS": str(n)}
         out = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         times[n] = [float(value) for value in out.stdout.split()]
     mixings = ("probability", "utility")
@@ -155,8 +155,6 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path)
     data = parser.parse_args().data
-    plurank.MixedRanking(3, random_state=0).fit(people(200))  # compile
-    plurank.MixedRanking(3, mixing="utility", random_state=0).fit(people(200))
     found = rivals("simulated", *people(10_000).split(0.2, random_state=0))
     if data is not None:
         trains, test = read(data)

@@ -16,7 +16,6 @@ extreme one, their columns of E are all computed, and the time is no longer boun
 import time
 
 import altair as alt
-import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -24,6 +23,7 @@ import plurank
 from benchmarks.common import write_results
 from benchmarks.paper.figures import log_axis, measured_curves, save_figure
 from plurank.algorithms.recover_rankings import recover_rankings
+from plurank.kernels.threads import set_num_threads
 from plurank.statistics.pair_moments import pair_moments
 
 BASE = {"n_users": 8000, "comparisons_per_user": 50, "n_items": 60, "n_rankings": 5}
@@ -101,10 +101,7 @@ def draw_sweep(rows: list[dict[str, object]]) -> alt.LayerChart:
 
 
 def main() -> None:
-    numba.set_num_threads(1)
-    small = plurank.simulate(300, 10, 3, 50, random_state=0).comparisons
-    for detection in DETECTIONS:  # compile first
-        time_algorithm_1(small, 3, detection)
+    set_num_threads(1)
     with threadpool_limits(1):
         sweeps = [sweep(varied) for varied in SIZES]
         beyond = measure("comparisons_per_user", 400, 0, "projections")

@@ -30,7 +30,7 @@ from benchmarks.peers.sets import SETS, SIMULATED, SMALL, read_people
 from benchmarks.peers.table import write_table
 
 SMALL_PAIRS, FULL_PAIRS, SMALL_USERS, SMALL_SEEDS = 60, 200, 500, 2
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PLURANK_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 def prepare_cases(given: argparse.Namespace) -> list[Path]:

@@ -12,7 +12,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numba
 import numpy as np
 
 import plurank
@@ -20,6 +19,7 @@ from benchmarks.common import seconds, write_results
 from plurank.algorithms.stored_crowd import Task
 from plurank.algorithms.weight_files import WeightFiles
 from plurank.components.bradley_terry import BradleyTerry
+from plurank.kernels.threads import set_num_threads
 
 N = 2_000_000
 CASES = [  # n_rankings, n_items, comparisons_per_user
@@ -52,7 +52,7 @@ def main() -> None:
     if "--bytes" in sys.argv[1:]:
         count_bytes()
         return
-    numba.set_num_threads(1)
+    set_num_threads(1)
     rows = []
     for mixing in ("probability", "utility"):
         for n_rankings, n_items, per_user in CASES:

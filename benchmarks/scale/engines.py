@@ -82,7 +82,7 @@ def measure(folder: Path, size: int, engine: str) -> dict[str, Any]:
         str(store_of(folder, size)),
         engine,
     ]
-    environment = {**os.environ, "NUMBA_NUM_THREADS": str(1 if engine == "dask" else THREADS)}
+    environment = {**os.environ, "PLURANK_NUM_THREADS": str(1 if engine == "dask" else THREADS)}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     return {
         "key": f"{size}, {engine}",

@@ -18,7 +18,7 @@ SETTINGS = [
 MEMBERS = 4  # that predictions average over, as other methods average over samples
 
 
-def fit(train: Train, seed: int, threads: int, **setting: Any) -> Predict:  # noqa: ARG001  numba is told
+def fit(train: Train, seed: int, threads: int, **setting: Any) -> Predict:  # noqa: ARG001  the environment is told
     items = np.arange(train.n_items)
     pairs = plurank.Comparisons.from_arrays(*train.pairs.select("user", "winner", "loser"), items=items)
     model = plurank.MixedRanking(random_state=seed, ensemble=MEMBERS, **setting).fit(pairs)

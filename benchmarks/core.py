@@ -1,0 +1,172 @@
+"""The native core against version 0.1.0, both in one run: first fit, passes, complete fits, selection, extremes, size.
+
+    python -m benchmarks.core [--data FOLDER] [--only first passes ...] [--rounds 3]
+
+Version 0.1.0 is taken from its commit and installed into an environment of its own, the present one likewise, both
+below ``.peers``. Cases run in turns, each in a process of its own; the least processor time of the rounds counts, since
+noise only ever adds. FOLDER as for benchmarks.movielens. ``topics`` needs the packages of the ``bench`` extra.
+
+first:     from the start of Python to the end of the first fit after installation, 16,000 comparisons, three rankings
+passes:    one pass, ns per comparison and thread, 3, 10 and 20 rankings, both mixings
+fits:      complete fits of 16,000, 200,000 and 2.4 million simulated comparisons, and of MovieLens' top 100
+topics:    2.4 million comparisons against tomotopy (500 iterations) and scikit-learn's LDA (30 iterations)
+select:    select_rankings with 1 to 10 rankings and both mixings, in fits
+extremes:  a million items; a million users with two comparisons each
+size:      installed size, and the fit of an installation without a compiler
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import parser_of, write_results
+
+ROOT = Path(__file__).parents[1]
+PEERS = ROOT / ".peers"
+BEFORE = "44832e8"  # the commit of version 0.1.0
+PARTS = ("first", "passes", "fits", "topics", "select", "extremes", "size")
+Row = dict[str, Any]
+
+
+def sources_of(version: str) -> Path:
+    """Export the sources of a version; the present one as it is committed."""
+    folder = PEERS / f"core-{version}-source"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    commit = BEFORE if version == "0.1.0" else "HEAD"
+    archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
+    return folder
+
+
+def install(version: str, **environment: str) -> Path:
+    """Install a version into a new environment without development packages; return its Python."""
+    folder = PEERS / f"core-{version}{'-plain' if environment else ''}"
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin/python"
+    command = [str(python), "-m", "pip", "install", "--quiet", "--no-cache-dir", str(sources_of(version))]
+    subprocess.run(command, check=True, env=os.environ | environment)
+    return python
+
+
+def size_of(python: Path) -> float:
+    """MiB of all packages but pip and what it brings."""
+    packages = next(python.parents[1].glob("lib/python*/site-packages"))
+    kept = [folder for folder in packages.iterdir() if not folder.name.startswith(("pip", "setuptools", "_distutils"))]
+    files = (file for folder in kept for file in [folder, *folder.rglob("*")])
+    return sum(file.stat().st_size for file in files if file.is_file() and "__pycache__" not in file.parts) / 2**20
+
+
+def work(python: Path, case: str, data: Path | None = None) -> Row:
+    """Run one case in one environment."""
+    command = [str(python), str(ROOT / "benchmarks/core_worker.py"), case, *([] if data is None else [str(data)])]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if case.startswith("pass"):
+        environment |= {"NUMBA_NUM_THREADS": "1", "PLURANK_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        raise SystemExit(f"{case}: {done.stderr[-2000:]}")
+    row: Row = json.loads(done.stdout.splitlines()[-1])
+    return row
+
+
+def compare(pythons: dict[str, Path], case: str, rounds: int, data: Path | None = None) -> list[Row]:
+    """Run a case with every version in turns, and put the least of each beside the other."""
+    found: dict[str, list[Row]] = {version: [] for version in pythons}
+    for _ in range(rounds):
+        for version, python in pythons.items():
+            found[version].append(work(python, case, data))
+    best = {version: min(rows, key=lambda row: row["cpu"]) for version, rows in found.items()}
+    rows = []
+    for version, row in best.items():
+        ratio = {"faster": best["0.1.0"]["cpu"] / row["cpu"]} if "0.1.0" in best else {}
+        rows.append({"case": case, "version": version, "rounds": rounds, **row, **ratio})
+        print(
+            {name: round(value, 4) if isinstance(value, float) else value for name, value in rows[-1].items()},
+            flush=True,
+        )
+    return rows
+
+
+def compare_topics() -> list[Row]:
+    """Tomotopy and scikit-learn on the same comparisons as the 2.4 million of ``fits``."""
+    from benchmarks.topic_models import fit_sklearn, fit_tomotopy, held_out, people
+
+    train, test = people(10_000).split(0.2, random_state=0)
+    rows = []
+    for name, run in (("tomotopy, 500 iterations", fit_tomotopy), ("scikit-learn LDA, 30 iterations", fit_sklearn)):
+        wall, cpu = time.perf_counter(), time.process_time() + sum(os.times()[2:4])
+        found = run(train)
+        cpu = time.process_time() + sum(os.times()[2:4]) - cpu
+        row = {"case": "fit:2.4M", "version": name, "n": len(train), "wall": time.perf_counter() - wall, "cpu": cpu}
+        rows.append(row | {"rounds": 1, "held_out": held_out(*found, train, test)})
+        print(rows[-1], flush=True)
+    return rows
+
+
+def without_compiler() -> list[Row]:
+    """An installation where no compiler is found fits the people of the demo, and warns."""
+    python = install("HEAD", CXX="no-such-compiler")
+    done = subprocess.run([str(python.parent / "plurank"), "--version"], capture_output=True, text=True, check=True)
+    assert "plain Python" in done.stdout, done.stdout
+    command = [
+        str(python.parent / "plurank"),
+        "simulate",
+        "--users",
+        "100",
+        "--items",
+        "8",
+        "-k",
+        "2",
+        "-o",
+        "votes.csv",
+    ]
+    folder = PEERS / "core-HEAD-plain"
+    subprocess.run(command, check=True, cwd=folder, capture_output=True)
+    begin = time.perf_counter()
+    fit = [str(python.parent / "plurank"), "fit", "votes.csv", "-k", "2", "-o", "model.plurank"]
+    done = subprocess.run(fit, check=True, cwd=folder, capture_output=True, text=True)
+    assert "without its native library" in done.stderr, done.stderr
+    return [{"case": "fit without a compiler", "version": "HEAD", "wall": time.perf_counter() - begin}]
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    pythons = {version: install(version) for version in ("0.1.0", "HEAD")}
+    rows = [{"case": "installed, MiB", "version": v, "value": size_of(python)} for v, python in pythons.items()]
+    if "first" in options.only:  # the first use of both environments
+        rows += compare(pythons, "first", 1)
+        rows += [{"case": "second process", "version": v, **work(p, "first")} for v, p in pythons.items()]
+    if "passes" in options.only:
+        for mixing in ("probability", "utility"):
+            for n_rankings in (3, 10, 20):
+                rows += compare(pythons, f"pass:{n_rankings}:{mixing}", options.rounds)
+    if "fits" in options.only:
+        for case in ("16k", "200k", "2.4M", *(["MovieLens"] if options.data else [])):
+            rows += compare(pythons, f"fit:{case}", options.rounds, options.data)
+    if "topics" in options.only:
+        rows += compare_topics()
+    if "select" in options.only:
+        rows += compare({"HEAD": pythons["HEAD"]}, "select", 1)
+    if "extremes" in options.only:
+        for what in ("items", "users"):
+            rows += compare(pythons, f"extreme:{what}", 1)
+    if "size" in options.only:
+        rows += without_compiler()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    rows = [{name: row.get(name, "") for name in names} for row in rows]
+    write_results("core", rows)
+
+
+if __name__ == "__main__":
+    main()
