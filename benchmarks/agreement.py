@@ -6,9 +6,9 @@ Every model is fitted to the same 60 simulated people in two ways, and the fits 
 of places of ``rankings_`` that differ, and the largest differences of ``scores_``, ``user_weights_``, ``mean_weights_``
 and of predictions. 0 is the same to the last bit. Rows shuffled, rows written twice instead of weight 2,
 and the plain twins (``PLURANK_KERNELS=plain``) add up in another order, so that they may differ by rounding, and by
-what rounding does to the last steps of a fit. Priors are chosen where the engines and two fits with one seed are compared,
-and given elsewhere (of shuffled rows, others would be held out to choose them by). The paper's detection splits
-everybody's comparisons in halves by where they stand, so that it is not held against shuffled rows. Weights of
+what rounding does to the last steps of a fit. Priors are chosen where the engines and two fits with one seed are
+compared, and given elsewhere (of shuffled rows, others would be held out to choose them by). The paper's detection
+splits everybody's comparisons in halves by where they stand, so that it is not held against shuffled rows. Weights of
 comparisons and ratings are given as float64 and as float32; inside all is float64, there are no float32 kernels.
 """
 
