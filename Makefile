@@ -53,12 +53,14 @@ browser:
 check: .venv/tested-wheel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror src/plurank/kernels/native/*.?pp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: .venv/tested-wheel
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i src/plurank/kernels/native/*.?pp
 
 # What is measured and what is not: [tool.coverage] in pyproject.toml.
 coverage: .venv/tested-wheel browser

@@ -115,20 +115,9 @@ def without_compiler() -> list[Row]:
     python = install("HEAD", CXX="no-such-compiler")
     done = subprocess.run([str(python.parent / "plurank"), "--version"], capture_output=True, text=True, check=True)
     assert "plain Python" in done.stdout, done.stdout
-    command = [
-        str(python.parent / "plurank"),
-        "simulate",
-        "--users",
-        "100",
-        "--items",
-        "8",
-        "-k",
-        "2",
-        "-o",
-        "votes.csv",
-    ]
     folder = PEERS / "core-HEAD-plain"
-    subprocess.run(command, check=True, cwd=folder, capture_output=True)
+    people = "simulate --users 100 --items 8 -k 2 --per-user 20 -o votes.csv".split()
+    subprocess.run([str(python.parent / "plurank"), *people], check=True, cwd=folder, capture_output=True)
     begin = time.perf_counter()
     fit = [str(python.parent / "plurank"), "fit", "votes.csv", "-k", "2", "-o", "model.plurank"]
     done = subprocess.run(fit, check=True, cwd=folder, capture_output=True, text=True)

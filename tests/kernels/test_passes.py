@@ -234,3 +234,11 @@ def test_the_passes_are_bitwise_the_same_for_any_number_of_threads(easy, informe
     for one, two, four in zip(*answers, strict=True):
         np.testing.assert_array_equal(one, two)
         np.testing.assert_array_equal(one, four)
+
+
+@both_mixings
+@with_and_without_weights
+def test_scores_that_are_no_numbers_never_look_likely(mixing, weighted):
+    c, scores, theta, prior = draw_case(3, weighted)
+    scores[2, 1] = np.nan
+    assert not np.isfinite(BradleyTerry(scores, mixing).weigh(c, theta, prior, 3).sums.log_posterior)

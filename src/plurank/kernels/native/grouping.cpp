@@ -1,4 +1,5 @@
-// Grouping in linear time: keys to codes, positions to groups, comparisons to rows, and what is odd about a user's comparisons.
+// Grouping in linear time: keys to codes, positions to groups, comparisons to rows, and what is odd about a user's
+// comparisons.
 
 #include <algorithm>
 
@@ -25,10 +26,11 @@ INLINE bool is_tie(const i32* winners, const i32* losers, i64 e, i64 begin, i64 
 
 }  // namespace
 
-// Number distinct keys in order of appearance, from position `begin` on; first (n_distinct,) is where each appears first. Stops
-// where more than a quarter of the 2^bits slots is taken, and returns the position it got to; n_distinct is moved on.
-EXPORT i64 encode_keys(const u64* keys, i64 begin, i64 n, i64 bits, i32* slot_codes, u64* slot_keys, i64* first, i64* n_distinct,
-                       i32* codes) {
+// Number distinct keys in order of appearance, from position `begin` on; first (n_distinct,) is where each appears
+// first. Stops where more than a quarter of the 2^bits slots is taken, and returns the position it got to; n_distinct
+// is moved on.
+EXPORT i64 encode_keys(const u64* keys, i64 begin, i64 n, i64 bits, i32* slot_codes, u64* slot_keys, i64* first,
+                       i64* n_distinct, i32* codes) {
     for (i64 code = 0; code < *n_distinct; ++code) {  // a larger table begins with what is known
         const u64 key = keys[first[code]], slot = find_slot(key, bits, slot_codes, slot_keys);
         slot_codes[slot] = static_cast<i32>(code);
@@ -57,9 +59,10 @@ EXPORT void group(const i32* codes, i64 n, i64 n_groups, i64* order, i64* offset
     for (i64 e = 0; e < n; ++e) order[cursor[codes[e]]++] = e;
 }
 
-// Rows of comparisons among sorted pairs: 2 p where the lower item of pair p won, 2 p + 1 where the higher one did. higher
-// (n_pairs,) are the higher items; those of each lower item begin at begins (Q + 1,).
-EXPORT void find_rows(i64 first, i64 last, const i32* winners, const i32* losers, const i64* begins, const i32* higher, i32* rows) {
+// Rows of comparisons among sorted pairs: 2 p where the lower item of pair p won, 2 p + 1 where the higher one did.
+// higher (n_pairs,) are the higher items; those of each lower item begin at begins (Q + 1,).
+EXPORT void find_rows(i64 first, i64 last, const i32* winners, const i32* losers, const i64* begins, const i32* higher,
+                      i32* rows) {
     for (i64 e = first; e < last; ++e) {
         const i32 low = std::min(winners[e], losers[e]), high = std::max(winners[e], losers[e]);
         i64 left = begins[low], right = begins[low + 1] - 1;
@@ -76,9 +79,10 @@ EXPORT void find_rows(i64 first, i64 last, const i32* winners, const i32* losers
     }
 }
 
-// How many comparisons repeat an earlier one of the same user, by user; keys has room for the most comparisons of a user.
-EXPORT void find_duplicates(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers, i64 n_items, i64* repeats,
-                            f64* memory) {
+// How many comparisons repeat an earlier one of the same user, by user; keys has room for the most comparisons of a
+// user.
+EXPORT void find_duplicates(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers, i64 n_items,
+                            i64* repeats, f64* memory) {
     i64* keys = reinterpret_cast<i64*>(memory);
     for (i64 u = first; u < last; ++u) {
         const i64 begin = offsets[u], n = offsets[u + 1] - begin;
@@ -90,8 +94,8 @@ EXPORT void find_duplicates(i64 first, i64 last, const i64* offsets, const i32* 
 }
 
 // (count_winner + count_loser) / 2 of every comparison, counts of items over the weighted comparisons of its user.
-EXPORT void count_meetings(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers, const f64* weights,
-                           i64 has_weights, i64 n_items, f64* meetings, f64* counts) {
+EXPORT void count_meetings(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers,
+                           const f64* weights, i64 has_weights, i64 n_items, f64* meetings, f64* counts) {
     for (i64 i = 0; i < n_items; ++i) counts[i] = 0.0;
     for (i64 u = first; u < last; ++u) {
         for (i64 e = offsets[u]; e < offsets[u + 1]; ++e) {
@@ -104,11 +108,13 @@ EXPORT void count_meetings(i64 first, i64 last, const i64* offsets, const i32* w
     }
 }
 
-// Whether a user's comparisons, without ties, agree with some ranking: no items i over j, ..., over i. Kahn's algorithm: take away
-// items that no other is over until none is left, or only cycles are. memory: 3 n_items + the most comparisons of a user.
-EXPORT void find_consistent(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers, i64 n_items, bool* consistent,
-                            f64* memory) {
-    i64 *above = reinterpret_cast<i64*>(memory), *heads = above + n_items, *ready = heads + n_items, *links = ready + n_items;
+// Whether a user's comparisons, without ties, agree with some ranking: no items i over j, ..., over i. Kahn's
+// algorithm: take away items that no other is over until none is left, or only cycles are. memory: 3 n_items + the most
+// comparisons of a user.
+EXPORT void find_consistent(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers, i64 n_items,
+                            bool* consistent, f64* memory) {
+    i64 *above = reinterpret_cast<i64*>(memory), *heads = above + n_items, *ready = heads + n_items,
+        *links = ready + n_items;
     for (i64 i = 0; i < n_items; ++i) {
         above[i] = 0;  // comparisons an item lost to items still there; -1: ready
         heads[i] = -1;

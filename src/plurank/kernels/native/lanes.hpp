@@ -1,8 +1,8 @@
 // Four doubles at a time, with the same bits on every processor.
 //
-// The compiler maps Lanes to whatever the target has: one AVX register, two SSE2 or NEON registers. Each lane is computed by
-// the same IEEE operations in the same order, and contraction to fused multiply-adds is off (setup.py), so that results do not
-// depend on the instruction set. For the same reason exp and log are our own.
+// The compiler maps Lanes to whatever the target has: one AVX register, two SSE2 or NEON registers. Each lane is
+// computed by the same IEEE operations in the same order, and contraction to fused multiply-adds is off (setup.py), so
+// that results do not depend on the instruction set. For the same reason exp and log are our own.
 #pragma once
 
 #include <cstdint>
@@ -22,43 +22,6 @@ using u64 = std::uint64_t;
 using f32 = float;
 using f64 = double;
 
-#ifdef __AVX2__
-typedef f64 Lanes __attribute__((vector_size(32)));
-typedef i64 IntLanes __attribute__((vector_size(32)));
-typedef u64 UnsignedLanes __attribute__((vector_size(32)));
-#else
-// Two registers of two numbers: compilers make slow code of vectors that are wider than the processor's.
-template <class Number>
-struct Halves {
-    typedef Number Half __attribute__((vector_size(16)));
-    Half low, high;
-    Halves() = default;
-    INLINE_MEMBER Halves(Number a, Number b, Number c, Number d) : low{a, b}, high{c, d} {}
-    INLINE_MEMBER Halves(Half low, Half high) : low(low), high(high) {}
-    INLINE_MEMBER Number operator[](i64 i) const { return i < 2 ? low[i] : high[i - 2]; }
-#define PLURANK_BINARY(op) \
-    friend INLINE_MEMBER Halves operator op(Halves a, Halves b) { return {a.low op b.low, a.high op b.high}; } \
-    INLINE_MEMBER Halves& operator op##=(Halves other) { return *this = *this op other; }
-    PLURANK_BINARY(+)
-    PLURANK_BINARY(-)
-    PLURANK_BINARY(*)
-    PLURANK_BINARY(/)
-    PLURANK_BINARY(&)
-    PLURANK_BINARY(|)
-#undef PLURANK_BINARY
-    friend INLINE_MEMBER Halves operator-(Halves a) { return {-a.low, -a.high}; }
-    friend INLINE_MEMBER Halves operator~(Halves a) { return {~a.low, ~a.high}; }
-    friend INLINE_MEMBER Halves operator<<(Halves a, int n) { return {a.low << n, a.high << n}; }
-};
-using Lanes = Halves<f64>;
-using IntLanes = Halves<i64>;
-#define PLURANK_COMPARISON(op) \
-    INLINE IntLanes operator op(Lanes a, Lanes b) { return {a.low op b.low, a.high op b.high}; }
-PLURANK_COMPARISON(<)
-PLURANK_COMPARISON(>)
-PLURANK_COMPARISON(>=)
-#undef PLURANK_COMPARISON
-#endif
 constexpr i64 N_LANES = 4;
 
 INLINE i64 min(i64 a, i64 b) { return a < b ? a : b; }
@@ -71,6 +34,10 @@ INLINE f64 abs(f64 a) { return __builtin_fabs(a); }
 INLINE i64 padded(i64 n) { return (n + N_LANES - 1) / N_LANES * N_LANES; }
 
 #ifdef __AVX2__
+
+typedef f64 Lanes __attribute__((vector_size(32)));
+typedef i64 IntLanes __attribute__((vector_size(32)));
+
 INLINE Lanes load(const f64* from) {
     Lanes lanes;
     std::memcpy(&lanes, from, sizeof lanes);
@@ -79,8 +46,56 @@ INLINE Lanes load(const f64* from) {
 INLINE void store(f64* to, Lanes lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 INLINE IntLanes bits_of(Lanes lanes) { return reinterpret_cast<IntLanes>(lanes); }
 INLINE Lanes from_bits(IntLanes bits) { return reinterpret_cast<Lanes>(bits); }
-INLINE IntLanes shifted_down(IntLanes bits, int n) { return reinterpret_cast<IntLanes>(reinterpret_cast<UnsignedLanes>(bits) >> n); }
+INLINE IntLanes shifted_down(IntLanes bits, int n) {
+    typedef u64 Unsigned __attribute__((vector_size(32)));
+    return reinterpret_cast<IntLanes>(reinterpret_cast<Unsigned>(bits) >> n);
+}
+
+// Transpose a 4 x 4 matrix of four rows in place.
+INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {
+    const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Lanes cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    a = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
+    b = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
+    c = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
+    d = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
+}
+
 #else
+
+// Two registers of two numbers: compilers make slow code of vectors that are wider than the processor's.
+template <class Number>
+struct Halves {
+    typedef Number Half __attribute__((vector_size(16)));
+    Half low, high;
+    Halves() = default;
+    INLINE_MEMBER Halves(Number a, Number b, Number c, Number d) : low{a, b}, high{c, d} {}
+    INLINE_MEMBER Halves(Half low, Half high) : low(low), high(high) {}
+    INLINE_MEMBER Number operator[](i64 i) const { return i < 2 ? low[i] : high[i - 2]; }
+#define PLURANK_BINARY(op) \
+    friend INLINE_MEMBER Halves operator op(Halves a, Halves b) { return {a.low op b.low, a.high op b.high}; }
+    PLURANK_BINARY(+)
+    PLURANK_BINARY(-)
+    PLURANK_BINARY(*)
+    PLURANK_BINARY(/)
+    PLURANK_BINARY(&)
+    PLURANK_BINARY(|)
+#undef PLURANK_BINARY
+    INLINE_MEMBER Halves& operator+=(Halves other) { return *this = *this + other; }
+    INLINE_MEMBER Halves& operator*=(Halves other) { return *this = *this * other; }
+    friend INLINE_MEMBER Halves operator-(Halves a) { return {-a.low, -a.high}; }
+    friend INLINE_MEMBER Halves operator~(Halves a) { return {~a.low, ~a.high}; }
+    friend INLINE_MEMBER Halves operator<<(Halves a, int n) { return {a.low << n, a.high << n}; }
+};
+using Lanes = Halves<f64>;
+using IntLanes = Halves<i64>;
+#define PLURANK_COMPARISON(op) \
+    INLINE IntLanes operator op(Lanes a, Lanes b) { return {a.low op b.low, a.high op b.high}; }
+PLURANK_COMPARISON(<)
+PLURANK_COMPARISON(>)
+PLURANK_COMPARISON(>=)
+#undef PLURANK_COMPARISON
+
 INLINE Lanes load(const f64* from) {
     Lanes lanes;
     std::memcpy(&lanes.low, from, sizeof lanes.low);
@@ -91,38 +106,20 @@ INLINE void store(f64* to, Lanes lanes) {
     std::memcpy(to, &lanes.low, sizeof lanes.low);
     std::memcpy(to + 2, &lanes.high, sizeof lanes.high);
 }
-INLINE IntLanes bits_of(Lanes lanes) { return {reinterpret_cast<IntLanes::Half>(lanes.low), reinterpret_cast<IntLanes::Half>(lanes.high)}; }
-INLINE Lanes from_bits(IntLanes bits) { return {reinterpret_cast<Lanes::Half>(bits.low), reinterpret_cast<Lanes::Half>(bits.high)}; }
+INLINE IntLanes bits_of(Lanes lanes) {
+    return {reinterpret_cast<IntLanes::Half>(lanes.low), reinterpret_cast<IntLanes::Half>(lanes.high)};
+}
+INLINE Lanes from_bits(IntLanes bits) {
+    return {reinterpret_cast<Lanes::Half>(bits.low), reinterpret_cast<Lanes::Half>(bits.high)};
+}
 INLINE IntLanes shifted_down(IntLanes bits, int n) {
     typedef u64 Unsigned __attribute__((vector_size(16)));
     return {reinterpret_cast<IntLanes::Half>(reinterpret_cast<Unsigned>(bits.low) >> n),
             reinterpret_cast<IntLanes::Half>(reinterpret_cast<Unsigned>(bits.high) >> n)};
 }
-#endif
-INLINE void prefetch(const f64* from) { __builtin_prefetch(from); }
-constexpr i64 AHEAD = 16;       // comparisons or items whose rows of large tables are fetched before they are needed
-constexpr i64 IN_CACHE = 32768; // numbers of a table that is not large
-
-INLINE Lanes all(f64 value) { return Lanes{value, value, value, value}; }
-INLINE f64 sum(Lanes lanes) { return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]); }
-
-INLINE IntLanes all(i64 value) { return IntLanes{value, value, value, value}; }
-// mask ? a : b for masks that are all ones or all zeros in a lane.
-INLINE Lanes select(IntLanes mask, Lanes a, Lanes b) { return from_bits((mask & bits_of(a)) | (~mask & bits_of(b))); }
-INLINE Lanes max(Lanes a, Lanes b) { return select(a > b, a, b); }
-INLINE Lanes min(Lanes a, Lanes b) { return select(a < b, a, b); }
-INLINE Lanes abs(Lanes a) { return from_bits(bits_of(a) & all(i64{0x7fffffffffffffff})); }
 
 // Transpose a 4 x 4 matrix of four rows in place.
 INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {
-#ifdef __AVX2__
-    const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const Lanes cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    a = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
-    b = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
-    c = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
-    d = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
-#else
     const Lanes first = a, second = b, third = c, fourth = d;
     const auto even = [](auto x, auto y) INLINE_LAMBDA { return __builtin_shufflevector(x, y, 0, 2); };
     const auto odd = [](auto x, auto y) INLINE_LAMBDA { return __builtin_shufflevector(x, y, 1, 3); };
@@ -130,8 +127,24 @@ INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {
     b = {odd(first.low, second.low), odd(third.low, fourth.low)};
     c = {even(first.high, second.high), even(third.high, fourth.high)};
     d = {odd(first.high, second.high), odd(third.high, fourth.high)};
-#endif
 }
+
+#endif
+
+INLINE void prefetch(const f64* from) { __builtin_prefetch(from); }
+constexpr i64 AHEAD = 16;        // comparisons or items whose rows of large tables are fetched before they are needed
+constexpr i64 IN_CACHE = 32768;  // numbers of a table that is not large
+
+INLINE Lanes all(f64 value) { return Lanes{value, value, value, value}; }
+INLINE f64 sum(Lanes lanes) { return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]); }
+
+INLINE IntLanes all(i64 value) { return IntLanes{value, value, value, value}; }
+// mask ? a : b for masks that are all ones or all zeros in a lane.
+INLINE Lanes select(IntLanes mask, Lanes a, Lanes b) { return from_bits((mask & bits_of(a)) | (~mask & bits_of(b))); }
+// NaN in the first argument stays NaN.
+INLINE Lanes max(Lanes a, Lanes b) { return select(a < b, b, a); }
+INLINE Lanes min(Lanes a, Lanes b) { return select(a > b, b, a); }
+INLINE Lanes abs(Lanes a) { return from_bits(bits_of(a) & all(i64{0x7fffffffffffffff})); }
 
 // The sums of four vectors as one: {sum(a), sum(b), sum(c), sum(d)}.
 INLINE Lanes sums(Lanes a, Lanes b, Lanes c, Lanes d) {
@@ -142,7 +155,8 @@ INLINE Lanes sums(Lanes a, Lanes b, Lanes c, Lanes d) {
 constexpr f64 LN2_HIGH = 0x1.62e42feep-1;  // n LN2_HIGH is exact for all exponents n
 constexpr f64 LN2_LOW = 0x1.a39ef35793c76p-33;
 
-// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, by its Taylor series. x is clamped to where it is a normal number.
+// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, by its Taylor series. x is clamped to where it is a normal
+// number.
 INLINE Lanes exp(Lanes x) {
     constexpr f64 ROUND = 0x1.8p52;  // adding it rounds to an integer, which is then in the lowest bits
     x = min(max(x, all(-708.0)), all(709.0));
@@ -150,9 +164,9 @@ INLINE Lanes exp(Lanes x) {
     const Lanes n = shifted - all(ROUND);
     const Lanes r = (x - n * all(LN2_HIGH)) - n * all(LN2_LOW);
     Lanes series = all(1.0 / 6227020800.0);
-    constexpr f64 INVERSE_FACTORIALS[] = {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
-                                          1.0 / 5040.0,      1.0 / 720.0,      1.0 / 120.0,     1.0 / 24.0,     1.0 / 6.0,
-                                          1.0 / 2.0,         1.0,              1.0};
+    constexpr f64 INVERSE_FACTORIALS[] = {
+        1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0,
+        1.0 / 120.0,       1.0 / 24.0,       1.0 / 6.0,       1.0 / 2.0,      1.0,           1.0};
     for (const f64 term : INVERSE_FACTORIALS) series = series * r + all(term);
     return from_bits(bits_of(series) + (bits_of(shifted) << 52));
 }

@@ -1,6 +1,7 @@
-// The likelihood of whole new users by particles that read their comparisons from left to right (Wallach, Murray, Salakhutdinov
-// and Mimno 2009, Algorithm 3). Ours: the particles have weights, as a particle filter's do (Buntine 2009), so that the estimate is
-// right for many particles however few of the earlier tokens are drawn again; a bounded number of those keeps the work linear.
+// The likelihood of whole new users by particles that read their comparisons from left to right (Wallach, Murray,
+// Salakhutdinov and Mimno 2009, Algorithm 3). Ours: the particles have weights, as a particle filter's do (Buntine
+// 2009), so that the estimate is right for many particles however few of the earlier tokens are drawn again; a bounded
+// number of those keeps the work linear.
 
 #include "simplex.hpp"
 
@@ -35,7 +36,8 @@ struct Particles {
     // cumulated = cumsum((prior + counts) likelihoods); returns the total
     f64 cumulate(i64 r, const f64* likelihoods) {
         f64 total = 0.0;
-        for (i64 k = 0; k < n_rankings; ++k) cumulated[k] = total += (prior[k] + counts[r * n_rankings + k]) * likelihoods[k];
+        for (i64 k = 0; k < n_rankings; ++k)
+            cumulated[k] = total += (prior[k] + counts[r * n_rankings + k]) * likelihoods[k];
         return total;
     }
 
@@ -56,7 +58,8 @@ struct Particles {
         i64 chosen = 0;
         f64 reached = weights[0];
         for (i64 r = 0; r < n_particles; ++r) {
-            while (chosen < n_particles - 1 && (shift + static_cast<f64>(r)) / share >= reached) reached += weights[++chosen];
+            while (chosen < n_particles - 1 && (shift + static_cast<f64>(r)) / share >= reached)
+                reached += weights[++chosen];
             for (i64 e = 0; e < n_read; ++e) tokens[r * n + e] = old_tokens[chosen * n + e];
             for (i64 k = 0; k < n_rankings; ++k) counts[r * n_rankings + k] = old_counts[chosen * n_rankings + k];
         }
@@ -104,19 +107,23 @@ EXPORT i64 particles_memory(i64 n_rankings, i64 n_particles, i64 most) {
     return n_particles * (1 + 2 * n_rankings + most + 2) + n_rankings + 64;
 }
 
-// Estimate log E[prod_e sum_k theta_k likelihoods_ek] over theta ~ Dirichlet(prior) of users first to last - 1. At comparison e a
-// particle draws up to most_redrawn of the earlier tokens again, in turns, each from (prior_k + n_k) likelihoods_k, n_k counting its
-// other tokens; its weight is multiplied by sum_k (prior_k + n_k) likelihoods_ek / (sum prior + e); then it draws token e. The
-// likelihood of e given those before is the growth of the weights' sum. seeds (M,): all that a user's draws depend on.
-EXPORT void read_left_to_right(i64 first, i64 last, const i64* offsets, const f64* likelihoods, const f64* prior, i64 n_rankings,
-                               const u64* seeds, i64 n_particles, i64 most_redrawn, f64* out, f64* memory) {
+// Estimate log E[prod_e sum_k theta_k likelihoods_ek] over theta ~ Dirichlet(prior) of users first to last - 1. At
+// comparison e a particle draws up to most_redrawn of the earlier tokens again, in turns, each from (prior_k + n_k)
+// likelihoods_k, n_k counting its other tokens; its weight is multiplied by sum_k (prior_k + n_k) likelihoods_ek / (sum
+// prior + e); then it draws token e. The likelihood of e given those before is the growth of the weights' sum. seeds
+// (M,): all that a user's draws depend on.
+EXPORT void read_left_to_right(i64 first, i64 last, const i64* offsets, const f64* likelihoods, const f64* prior,
+                               i64 n_rankings, const u64* seeds, i64 n_particles, i64 most_redrawn, f64* out,
+                               f64* memory) {
     for (i64 u = first; u < last; ++u) {
         const i64 n = offsets[u + 1] - offsets[u];
         Arena arena(memory);
-        f64 *weights = arena.take(n_particles), *counts = arena.take(n_particles * n_rankings), *cumulated = arena.take(n_rankings);
+        f64 *weights = arena.take(n_particles), *counts = arena.take(n_particles * n_rankings),
+            *cumulated = arena.take(n_rankings);
         f64* old_counts = arena.take(n_particles * n_rankings);
         i32 *tokens = arena.take_codes(n_particles * n), *old_tokens = arena.take_codes(n_particles * n);
-        Particles particles{n_rankings, n_particles, n, prior, weights, counts, cumulated, tokens, old_counts, old_tokens, {seeds[u]}};
+        Particles particles{n_rankings, n_particles, n,          prior,      weights,   counts,
+                            cumulated,  tokens,      old_counts, old_tokens, {seeds[u]}};
         out[u] = particles.read(likelihoods + offsets[u] * n_rankings, most_redrawn);
     }
 }

@@ -4,15 +4,17 @@
 
 namespace plurank {
 
-EXPORT i64 memberships_memory(i64 n_rankings, i64 most) { return padded(most) * (n_rankings + 1) + n_rankings * N_LANES + 8; }
+EXPORT i64 memberships_memory(i64 n_rankings, i64 most) {
+    return padded(most) * (n_rankings + 1) + n_rankings * N_LANES + 8;
+}
 
 // Every user's most probable memberships in strict rankings, by EM. A comparison has probability
-// flip + (1 - 2 flip) sum_k theta_k [place_winner,k < place_loser,k]; a step is theta_k = (n_k + prior_k) / (N + sum prior), n_k the
-// expected number of comparisons that ranking k made: the maximum of the posterior in the softmax basis, which never piles up on
-// the border. places (Q, K), theta (M, K).
-EXPORT void map_user_weights(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers, const f64* weights,
-                             i64 has_weights, const i32* places, i64 n_rankings, f64 flip, const f64* prior, i64 max_rounds,
-                             f64 tolerance, f64* theta, f64* memory) {
+// flip + (1 - 2 flip) sum_k theta_k [place_winner,k < place_loser,k]; a step is theta_k = (n_k + prior_k) / (N + sum
+// prior), n_k the expected number of comparisons that ranking k made: the maximum of the posterior in the softmax
+// basis, which never piles up on the border. places (Q, K), theta (M, K).
+EXPORT void map_user_weights(i64 first, i64 last, const i64* offsets, const i32* winners, const i32* losers,
+                             const f64* weights, i64 has_weights, const i32* places, i64 n_rankings, f64 flip,
+                             const f64* prior, i64 max_rounds, f64 tolerance, f64* theta, f64* memory) {
     const f64 gain = 1.0 - 2.0 * flip;
     f64 prior_total = 0.0;
     for (i64 k = 0; k < n_rankings; ++k) prior_total += prior[k];
@@ -55,11 +57,12 @@ EXPORT void map_user_weights(i64 first, i64 last, const i64* offsets, const i32*
     }
 }
 
-// Minimise b . gram b / 2 - target . b over the simplex for every row of targets (W, K). With gram = V V^T and targets = X V^T this
-// is least squares of X on the rows of V. A step moves weight from the worst coordinate in use to the best one as far as pays; it
-// ends where their gradients differ by at most the tolerance, which bounds how far the objective is from its minimum.
-EXPORT void regress_on_simplex(i64 first, i64 last, const f64* gram, i64 n_vertices, const f64* targets, f64 tolerance, i64 max_steps,
-                               f64* out, f64* gradient) {
+// Minimise b . gram b / 2 - target . b over the simplex for every row of targets (W, K). With gram = V V^T and targets
+// = X V^T this is least squares of X on the rows of V. A step moves weight from the worst coordinate in use to the best
+// one as far as pays; it ends where their gradients differ by at most the tolerance, which bounds how far the objective
+// is from its minimum.
+EXPORT void regress_on_simplex(i64 first, i64 last, const f64* gram, i64 n_vertices, const f64* targets, f64 tolerance,
+                               i64 max_steps, f64* out, f64* gradient) {
     for (i64 w = first; w < last; ++w) {
         f64* b = out + w * n_vertices;
         for (i64 k = 0; k < n_vertices; ++k) {
@@ -82,7 +85,8 @@ EXPORT void regress_on_simplex(i64 first, i64 last, const f64* gram, i64 n_verti
             const f64 moved = takes_all ? b[worst] : gap / curvature;
             b[worst] = takes_all ? 0.0 : b[worst] - moved;
             b[best] += moved;
-            for (i64 k = 0; k < n_vertices; ++k) gradient[k] += moved * (gram[k * n_vertices + best] - gram[k * n_vertices + worst]);
+            for (i64 k = 0; k < n_vertices; ++k)
+                gradient[k] += moved * (gram[k * n_vertices + best] - gram[k * n_vertices + worst]);
         }
     }
 }

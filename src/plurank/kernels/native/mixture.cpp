@@ -1,26 +1,28 @@
-// One pass over the comparisons where each is made by one of the user's rankings: P(i over j) = sum_k theta_k p_k(i over j).
+// One pass over the comparisons where each is made by one of the user's rankings: P(i over j) = sum_k theta_k p_k(i
+// over j).
 //
-// A user's theta maximises log likelihood + sum_k prior_k log theta_k: the posterior in the softmax basis, where a Dirichlet has
-// exponents prior_k instead of prior_k - 1. It is concave, so damped Newton steps converge quickly. Then theta is integrated out
-// (Laplace): what is maximised over the rankings is their own posterior, and its gradient is a mean over theta, to second order.
+// A user's theta maximises log likelihood + sum_k prior_k log theta_k: the posterior in the softmax basis, where a
+// Dirichlet has exponents prior_k instead of prior_k - 1. It is concave, so damped Newton steps converge quickly. Then
+// theta is integrated out (Laplace): what is maximised over the rankings is their own posterior, and its gradient is a
+// mean over theta, to second order.
 //
-// Comparisons are handled four at a time, one in each lane. p has `width` such vectors for each four comparisons, so that all
-// that concerns them is close together. The last lanes of a user's comparisons are padding that counts 0.
+// Comparisons are handled four at a time, one in each lane. p has `width` such vectors for each four comparisons, so
+// that all that concerns them is close together. The last lanes of a user's comparisons are padding that counts 0.
 
 #include "simplex.hpp"
 
 namespace plurank {
 namespace {
 
-constexpr i64 CHUNK = 64;           // vectors of comparisons that stay in the nearest cache
+constexpr i64 CHUNK = 64;            // vectors of comparisons that stay in the nearest cache
 constexpr f64 LONGEST_LEAD = 200.0;  // of one score over another
-constexpr f64 SMALL = 1e-250;       // products of probabilities below this would underflow
-constexpr i64 FACTORS = 8;          // probabilities that are multiplied before a logarithm is taken
+constexpr f64 SMALL = 1e-250;        // products of probabilities below this would underflow
+constexpr i64 FACTORS = 8;           // probabilities that are multiplied before a logarithm is taken
 
 // The comparisons of one user.
 struct Comparisons {
     i64 n, n_vectors;
-    bool unit;  // all count 1
+    bool unit;      // all count 1
     f64* counts;    // (n_vectors, 4)
     f64* p;         // (n_vectors, width, 4) probability in every ranking of what was observed
     f64* mixed;     // (n_vectors, 4) q = theta . p
@@ -100,7 +102,8 @@ INLINE void sum_weighted(const Comparisons& c, Simplex& s) {
     }
 }
 
-// Rows k and k + 1, columns m to m + 3 of sum_e factor_e p_e p_e^T, over some vectors of comparisons, are added to the Hessian.
+// Rows k and k + 1, columns m to m + 3 of sum_e factor_e p_e p_e^T, over some vectors of comparisons, are added to the
+// Hessian.
 INLINE void add_products(const Comparisons& c, Simplex& s, i64 begin, i64 end, i64 k, i64 m) {
     Lanes first[N_LANES], second[N_LANES];
     for (i64 i = 0; i < N_LANES; ++i) first[i] = second[i] = all(0.0);
@@ -147,8 +150,8 @@ INLINE void invert_mixed(Comparisons& c) {
     }
 }
 
-// Improve theta by damped Newton steps, at most n_rounds of them; returns the log posterior with theta integrated out. Leaves
-// 1 / q in mixed and the covariance in s.
+// Improve theta by damped Newton steps, at most n_rounds of them; returns the log posterior with theta integrated out.
+// Leaves 1 / q in mixed and the covariance in s.
 INLINE f64 update_memberships(Comparisons& c, Simplex& s, i64 n_rounds) {
     for (i64 k = 0; k < s.width; ++k) s.trial[k] = s.theta[k];
     f64 best = -__builtin_inf(), length = 1.0;
@@ -195,8 +198,8 @@ INLINE void turn(const Comparisons& c, const Simplex& s, i64 v, i64 k) {
         for (i64 i = 0; i < N_LANES; ++i) store(c.residual + (v + n) * size + (k + i) * N_LANES, total[n][i]);
 }
 
-// residual = C p, factor = p^T C p / q^2, and the shift of theta's mean, for which sum_e counts p_k p^T C p / q^3 is the
-// comparisons' part of the gradient.
+// residual = C p, factor = p^T C p / q^2, and the shift of theta's mean, for which sum_e counts p_k p^T C p / q^3 is
+// the comparisons' part of the gradient.
 INLINE void fill_second_order(Comparisons& c, Simplex& s) {
     for (i64 k = 0; k < s.width; k += N_LANES) {
         i64 v = 0;
@@ -223,8 +226,8 @@ INLINE void fill_second_order(Comparisons& c, Simplex& s) {
 // Add numbers of four rankings to a table.
 INLINE void add(f64* to, Lanes numbers) { store(to, load(to) + numbers); }
 
-// The gradient of each comparison in its lead under every ranking, averaged over theta, is added to its items and kept in residual:
-// with C the covariance of theta and v the shift of its mean,
+// The gradient of each comparison in its lead under every ranking, averaged over theta, is added to its items and kept
+// in residual: with C the covariance of theta and v the shift of its mean,
 //   p_k (1 - p_k) (theta_k / q - (C p)_k / q^2 + (p^T C p) theta_k / q^3 + v_k / q - (v . p) theta_k / q^2).
 // So is the Hessian as if one saw which ranking makes a comparison: r_k p_k (1 - p_k), r_k = theta_k p_k / q.
 // sums (n_items, 2, width) has gradient and Hessian side by side.
@@ -255,7 +258,8 @@ INLINE void add_to_items(Comparisons& c, const Simplex& s, const i32* winners, c
             for (i64 i = 0; i < N_LANES; ++i) {
                 const Lanes own = load(p + (k + i) * N_LANES), theta = all(s.theta[k + i]);
                 const Lanes slack = scale * own * (all(1.0) - own);
-                gradient[i] = slack * (theta * square + all(s.shift[k + i]) - inverse * load(residual + (k + i) * N_LANES));
+                gradient[i] =
+                    slack * (theta * square + all(s.shift[k + i]) - inverse * load(residual + (k + i) * N_LANES));
                 hessian[i] = slack * theta * own;
                 store(residual + (k + i) * N_LANES, gradient[i]);
             }
@@ -274,7 +278,8 @@ INLINE void add_to_items(Comparisons& c, const Simplex& s, const i32* winners, c
 }
 
 // Add gradient gradient^T / count of every comparison to both of its items, (n_items, K, K).
-INLINE void add_information(const Comparisons& c, const Simplex& s, const i32* winners, const i32* losers, f64* information) {
+INLINE void add_information(const Comparisons& c, const Simplex& s, const i32* winners, const i32* losers,
+                            f64* information) {
     const i64 size = s.n_rankings * s.n_rankings;
     for (i64 e = 0; e < c.n; ++e) {
         const f64* residual = c.residual + e / N_LANES * s.width * N_LANES + e % N_LANES;
@@ -290,10 +295,10 @@ INLINE void add_information(const Comparisons& c, const Simplex& s, const i32* w
     }
 }
 
-// p = sigmoid(score_winner - score_loser) in every ranking, from exp(score) or, where leads may be longer than LONGEST_LEAD, from
-// the scores. No lead counts as longer, so that 1 / p^3 is a number.
-INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, const i32* losers, const f64* table, bool far,
-                             bool is_large) {
+// p = sigmoid(score_winner - score_loser) in every ranking, from exp(score) or, where leads may be longer than
+// LONGEST_LEAD, from the scores. No lead counts as longer, so that 1 / p^3 is a number.
+INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, const i32* losers, const f64* table,
+                             bool far, bool is_large) {
     for (i64 v = 0; v < c.n_vectors; ++v) {
         f64* p = c.p + v * width * N_LANES;
         const f64 *ahead[N_LANES], *behind[N_LANES];
@@ -320,8 +325,8 @@ INLINE void fill_from_scores(Comparisons& c, i64 width, const i32* winners, cons
 }
 
 // p = law_k(place_loser - place_winner) in every ranking; laws (K, 2 Q - 1), places (Q, K).
-INLINE void fill_from_places(Comparisons& c, const Simplex& s, const i32* winners, const i32* losers, const i32* places, const f64* laws,
-                             i64 n_items) {
+INLINE void fill_from_places(Comparisons& c, const Simplex& s, const i32* winners, const i32* losers, const i32* places,
+                             const f64* laws, i64 n_items) {
     const i64 middle = n_items - 1, size = 2 * n_items - 1;
     for (i64 e = 0; e < c.n_vectors * N_LANES; ++e) {
         const i64 own = min(e, c.n - 1);
@@ -347,14 +352,15 @@ EXPORT i64 mixture_memory(i64 n_rankings, i64 most) {
     return arena.needed();
 }
 
-// Users of blocks first_block to last_block - 1, given by edges. p_k = sigmoid(score difference): table (Q, width) has exp(scores),
-// or the scores themselves where they are far apart. theta (M, K) is improved; prior has a row for all (prior_step 0) or one a user.
-// Fills by block: values, sums (blocks, Q, 2, width) of gradient and Hessian, information (blocks, Q, K, K) if asked; by user: means
-// (M, K) and posterior concentration (M,). Sums must be 0 before.
+// Users of blocks first_block to last_block - 1, given by edges. p_k = sigmoid(score difference): table (Q, width) has
+// exp(scores), or the scores themselves where they are far apart. theta (M, K) is improved; prior has a row for all
+// (prior_step 0) or one a user. Fills by block: values, sums (blocks, Q, 2, width) of gradient and Hessian, information
+// (blocks, Q, K, K) if asked; by user: means (M, K) and posterior concentration (M,). Sums must be 0 before.
 EXPORT void probability_pass(i64 first_block, i64 last_block, const i64* edges, const i64* offsets, const i32* winners,
-                             const i32* losers, const f64* weights, i64 has_weights, const f64* table, i64 far, i64 n_items,
-                             i64 n_rankings, const f64* prior, i64 prior_step, i64 n_rounds, f64* theta, f64* values, f64* sums,
-                             i64 informed, f64* information, f64* means, f64* concentrations, f64* memory) {
+                             const i32* losers, const f64* weights, i64 has_weights, const f64* table, i64 far,
+                             i64 n_items, i64 n_rankings, const f64* prior, i64 prior_step, i64 n_rounds, f64* theta,
+                             f64* values, f64* sums, i64 informed, f64* information, f64* means, f64* concentrations,
+                             f64* memory) {
     Arena arena(memory);
     Simplex s(arena, n_rankings);
     i64 most = 0;
@@ -372,7 +378,8 @@ EXPORT void probability_pass(i64 first_block, i64 last_block, const i64* edges, 
             fill_second_order(c, s);
             add_to_items(c, s, winners + begin, losers + begin, sums + b * n_items * 2 * s.width, is_large);
             if (informed)
-                add_information(c, s, winners + begin, losers + begin, information + b * n_items * n_rankings * n_rankings);
+                add_information(c, s, winners + begin, losers + begin,
+                                information + b * n_items * n_rankings * n_rankings);
             for (i64 k = 0; k < n_rankings; ++k) theta[u * n_rankings + k] = s.theta[k];
             mean_memberships(s, means + u * n_rankings);
             concentrations[u] = posterior_concentration(s, means + u * n_rankings);
@@ -382,9 +389,10 @@ EXPORT void probability_pass(i64 first_block, i64 last_block, const i64* edges, 
 }
 
 // The same for rankings that are orders: p_k = laws[k, place_loser - place_winner + Q - 1]; no sums by item.
-EXPORT void places_pass(i64 first_block, i64 last_block, const i64* edges, const i64* offsets, const i32* winners, const i32* losers,
-                        const f64* weights, i64 has_weights, const i32* places, const f64* laws, i64 n_items, i64 n_rankings,
-                        const f64* prior, i64 prior_step, i64 n_rounds, f64* theta, f64* values, f64* concentrations, f64* memory) {
+EXPORT void places_pass(i64 first_block, i64 last_block, const i64* edges, const i64* offsets, const i32* winners,
+                        const i32* losers, const f64* weights, i64 has_weights, const i32* places, const f64* laws,
+                        i64 n_items, i64 n_rankings, const f64* prior, i64 prior_step, i64 n_rounds, f64* theta,
+                        f64* values, f64* concentrations, f64* memory) {
     Arena arena(memory);
     Simplex s(arena, n_rankings);
     i64 most = 0;
@@ -405,7 +413,8 @@ EXPORT void places_pass(i64 first_block, i64 last_block, const i64* edges, const
     }
 }
 
-// Add the parts (n_parts, size) of columns begin to end - 1 as a tree: 0 + 1, 2 + 3, ..., then pairs of these; the total is in part 0.
+// Add the parts (n_parts, size) of columns begin to end - 1 as a tree: 0 + 1, 2 + 3, ..., then pairs of these; the
+// total is in part 0.
 EXPORT void sum_tree(i64 begin, i64 end, f64* parts, i64 n_parts, i64 size) {
     for (i64 step = 1; step < n_parts; step *= 2)
         for (i64 b = 0; b + step < n_parts; b += 2 * step) {

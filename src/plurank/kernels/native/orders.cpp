@@ -1,7 +1,7 @@
 // Rankings that are orders: expected wins of every ordered pair, and orders that explain them better.
 //
-// Item i meets partners[begins[i]:begins[i + 1]]; won and lost (K, n_meetings) are its expected wins and losses there. laws
-// (K, 2 Q - 1) are log probabilities by lead in places.
+// Item i meets partners[begins[i]:begins[i + 1]]; won and lost (K, n_meetings) are its expected wins and losses there.
+// laws (K, 2 Q - 1) are log probabilities by lead in places.
 
 #include "lanes.hpp"
 
@@ -41,7 +41,8 @@ struct Order {
         return gain;
     }
 
-    // Move an item step by step, at most `reach` places, and leave it at the best place on the way; returns whether it moved.
+    // Move an item step by step, at most `reach` places, and leave it at the best place on the way; returns whether it
+    // moved.
     bool improve(i64 item, i64 direction, i64 reach) {
         const i64 init = place[item];
         i64 best_place = init;
@@ -70,11 +71,13 @@ struct Order {
 
 }  // namespace
 
-// Share out the comparisons of every ordered pair w among the rankings: out_wk = sum_e weights_e r_ek over begins[w]:begins[w + 1],
-// r_k ~ theta_k p_k (1 - (p_k - q) / (q (n + 1)) + v / q^2), not negative, q = theta . p, v = (theta . p^2 - q^2) / (n + 1), n the
-// posterior concentration: the mean of theta_k p_k / q over Dirichlet(n theta), to second order. probabilities (W, K), theta (M, K).
+// Share out the comparisons of every ordered pair w among the rankings: out_wk = sum_e weights_e r_ek over
+// begins[w]:begins[w + 1], r_k ~ theta_k p_k (1 - (p_k - q) / (q (n + 1)) + v / q^2), not negative, q = theta . p, v =
+// (theta . p^2 - q^2) / (n + 1), n the posterior concentration: the mean of theta_k p_k / q over Dirichlet(n theta), to
+// second order. probabilities (W, K), theta (M, K).
 EXPORT void expected_wins(i64 first, i64 last, const i64* begins, const i32* users, const f64* weights, i64 has_weights,
-                          const f64* probabilities, const f64* theta, const f64* concentration, i64 n_rankings, f64* out, f64* joint) {
+                          const f64* probabilities, const f64* theta, const f64* concentration, i64 n_rankings,
+                          f64* out, f64* joint) {
     for (i64 w = first; w < last; ++w) {
         const f64* p = probabilities + w * n_rankings;
         f64* to = out + w * n_rankings;
@@ -100,13 +103,20 @@ EXPORT void expected_wins(i64 first, i64 last, const i64* begins, const i32* use
 
 EXPORT i64 orders_memory(i64 n_items) { return (n_items + 1) / 2; }
 
-// Local search for orders of rankings first to last - 1, rankings (K, Q) in place: single items move by at most `reach` places as
-// long as the log likelihood grows.
-EXPORT void improve_orders(i64 first, i64 last, i64* rankings, i64 n_items, const i64* begins, const i32* partners, const f64* won,
-                           const f64* lost, i64 n_meetings, const f64* laws, i64 reach, i64 max_sweeps, f64* memory) {
+// Local search for orders of rankings first to last - 1, rankings (K, Q) in place: single items move by at most `reach`
+// places as long as the log likelihood grows.
+EXPORT void improve_orders(i64 first, i64 last, i64* rankings, i64 n_items, const i64* begins, const i32* partners,
+                           const f64* won, const f64* lost, i64 n_meetings, const f64* laws, i64 reach, i64 max_sweeps,
+                           f64* memory) {
     for (i64 k = first; k < last; ++k) {
-        Order order{n_items, begins, partners, won + k * n_meetings, lost + k * n_meetings, laws + k * (2 * n_items - 1),
-                    rankings + k * n_items, reinterpret_cast<i32*>(memory)};
+        Order order{n_items,
+                    begins,
+                    partners,
+                    won + k * n_meetings,
+                    lost + k * n_meetings,
+                    laws + k * (2 * n_items - 1),
+                    rankings + k * n_items,
+                    reinterpret_cast<i32*>(memory)};
         for (i64 a = 0; a < n_items; ++a) order.place[order.items[a]] = static_cast<i32>(a);
         bool improved = true;
         for (i64 sweep = 0; sweep < max_sweeps && improved; ++sweep) {
@@ -117,13 +127,20 @@ EXPORT void improve_orders(i64 first, i64 last, i64* rankings, i64 n_items, cons
     }
 }
 
-// Standard deviation of every item's place, all other items staying, (Q, K): the place moves by t, |t| <= reach, with probability
-// proportional to exp(gain of moving by t).
-EXPORT void place_errors(i64 first, i64 last, i64* rankings, i64 n_items, i64 n_rankings, const i64* begins, const i32* partners,
-                         const f64* won, const f64* lost, i64 n_meetings, const f64* laws, i64 reach, f64* out, f64* memory) {
+// Standard deviation of every item's place, all other items staying, (Q, K): the place moves by t, |t| <= reach, with
+// probability proportional to exp(gain of moving by t).
+EXPORT void place_errors(i64 first, i64 last, i64* rankings, i64 n_items, i64 n_rankings, const i64* begins,
+                         const i32* partners, const f64* won, const f64* lost, i64 n_meetings, const f64* laws,
+                         i64 reach, f64* out, f64* memory) {
     for (i64 k = first; k < last; ++k) {
-        const Order order{n_items, begins, partners, won + k * n_meetings, lost + k * n_meetings, laws + k * (2 * n_items - 1),
-                          rankings + k * n_items, reinterpret_cast<i32*>(memory)};
+        const Order order{n_items,
+                          begins,
+                          partners,
+                          won + k * n_meetings,
+                          lost + k * n_meetings,
+                          laws + k * (2 * n_items - 1),
+                          rankings + k * n_items,
+                          reinterpret_cast<i32*>(memory)};
         for (i64 a = 0; a < n_items; ++a) order.place[order.items[a]] = static_cast<i32>(a);
         for (i64 item = 0; item < n_items; ++item) {
             const i64 low = max(-reach, -i64{order.place[item]}), high = min(reach, n_items - 1 - order.place[item]);

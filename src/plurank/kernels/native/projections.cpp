@@ -4,9 +4,10 @@
 
 namespace plurank {
 
-// Whether two points have at least this squared distance in their first coordinates already; points (n, P), others (m, P) -> (n, m).
-EXPORT void are_apart(i64 first, i64 last, const f32* points, const f32* others, i64 n_others, i64 n_columns, i64 n_first, f64 least,
-                      bool* apart) {
+// Whether two points have at least this squared distance in their first coordinates already; points (n, P), others (m,
+// P) -> (n, m).
+EXPORT void are_apart(i64 first, i64 last, const f32* points, const f32* others, i64 n_others, i64 n_columns,
+                      i64 n_first, f64 least, bool* apart) {
     for (i64 i = first; i < last; ++i)
         for (i64 j = 0; j < n_others; ++j) {
             const f32 *one = points + i * n_columns, *other = others + j * n_columns;
@@ -19,9 +20,10 @@ EXPORT void are_apart(i64 first, i64 last, const f32* points, const f32* others,
         }
 }
 
-// Take out directions along which a rival that is apart lies above a point: points and left (n, P), rivals (m, P), apart (n, m).
-EXPORT void stay_above(i64 first, i64 last, const f32* points, const f32* rivals, const bool* apart, i64 n_rivals, i64 n_columns,
-                       bool* left, f64* memory) {
+// Take out directions along which a rival that is apart lies above a point: points and left (n, P), rivals (m, P),
+// apart (n, m).
+EXPORT void stay_above(i64 first, i64 last, const f32* points, const f32* rivals, const bool* apart, i64 n_rivals,
+                       i64 n_columns, bool* left, f64* memory) {
     i64* which = reinterpret_cast<i64*>(memory);
     for (i64 i = first; i < last; ++i) {
         const f32* own = points + i * n_columns;

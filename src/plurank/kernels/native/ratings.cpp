@@ -1,4 +1,5 @@
-// Comparisons from ratings: which pairs, and who wins. Ties: 0 ignore, 1 both ways, 2 at random with the next of the uniforms.
+// Comparisons from ratings: which pairs, and who wins. Ties: 0 ignore, 1 both ways, 2 at random with the next of the
+// uniforms.
 
 #include <algorithm>
 
@@ -38,7 +39,8 @@ struct Writer {
 }  // namespace
 
 // How many comparisons all pairs of every user's ratings give, as offsets (M + 1,). memory: the most ratings of a user.
-EXPORT void count_decided_pairs(i64 n_users, const i64* offsets, const f64* ratings, i64 ties, i64* out_offsets, f64* memory) {
+EXPORT void count_decided_pairs(i64 n_users, const i64* offsets, const f64* ratings, i64 ties, i64* out_offsets,
+                                f64* memory) {
     const i64 per_tie = ties == IGNORE ? 0 : ties == BOTH ? 2 : 1;
     out_offsets[0] = 0;
     for (i64 u = 0; u < n_users; ++u) {
@@ -59,17 +61,18 @@ EXPORT void count_decided_pairs(i64 n_users, const i64* offsets, const f64* rati
 }
 
 // Compare every pair of items that a user rated.
-EXPORT void decide_pairs(i64 n_users, const i64* offsets, const i32* items, const f64* ratings, i64 ties, const f64* uniforms,
-                         i32* winners, i32* losers) {
+EXPORT void decide_pairs(i64 n_users, const i64* offsets, const i32* items, const f64* ratings, i64 ties,
+                         const f64* uniforms, i32* winners, i32* losers) {
     Writer writer{items, ratings, ties, uniforms, winners, losers, 0};
     for (i64 u = 0; u < n_users; ++u)
         for (i64 a = offsets[u]; a < offsets[u + 1]; ++a)
             for (i64 b = a + 1; b < offsets[u + 1]; ++b) writer.compare(a, b);
 }
 
-// Sample n_wanted distinct codes of pairs of every user, by Floyd's method with one draw a pair. A code is b (b - 1) / 2 + a for
-// positions a < b < n_rated. table has room for 2^n >= 2 n_wanted codes, at least four.
-EXPORT void sample_pairs(i64 n_users, const i64* n_rated, const i64* n_wanted, const f64* uniforms, i64* codes, i64* table) {
+// Sample n_wanted distinct codes of pairs of every user, by Floyd's method with one draw a pair. A code is b (b - 1) /
+// 2 + a for positions a < b < n_rated. table has room for 2^n >= 2 n_wanted codes, at least four.
+EXPORT void sample_pairs(i64 n_users, const i64* n_rated, const i64* n_wanted, const f64* uniforms, i64* codes,
+                         i64* table) {
     for (i64 u = 0; u < n_users; ++u) {
         const i64 n_pairs = n_rated[u] * (n_rated[u] - 1) / 2;
         i64 size = 4;
@@ -89,8 +92,8 @@ EXPORT void sample_pairs(i64 n_users, const i64* n_rated, const i64* n_wanted, c
 }
 
 // Compare the sampled pairs of every user; offsets of the comparisons (M + 1,).
-EXPORT void expand_pairs(i64 n_users, const i64* offsets, const i32* items, const f64* ratings, const i64* n_wanted, const i64* codes,
-                         i64 ties, const f64* uniforms, i64* out_offsets, i32* winners, i32* losers) {
+EXPORT void expand_pairs(i64 n_users, const i64* offsets, const i32* items, const f64* ratings, const i64* n_wanted,
+                         const i64* codes, i64 ties, const f64* uniforms, i64* out_offsets, i32* winners, i32* losers) {
     Writer writer{items, ratings, ties, uniforms, winners, losers, 0};
     out_offsets[0] = 0;
     for (i64 u = 0; u < n_users; ++u) {

@@ -1,7 +1,7 @@
 // Newton's method and Laplace's on the simplex, for one user's memberships theta (K,).
 //
-// Vectors have K numbers and zeros up to whole lanes (width = padded(K)), matrices rows of that width. Only the upper triangle
-// of a Hessian is read. Hessians are those of the negative log posterior, so that they are positive definite.
+// Vectors have K numbers and zeros up to whole lanes (width = padded(K)), matrices rows of that width. Only the upper
+// triangle of a Hessian is read. Hessians are those of the negative log posterior, so that they are positive definite.
 #pragma once
 
 #include "lanes.hpp"
@@ -12,11 +12,13 @@ constexpr f64 NEGLIGIBLE = 1e-12;  // relative gain of the log posterior at whic
 constexpr f64 CERTAIN = 1e6;       // posterior concentration where the only ranking has all the weight
 constexpr f64 TINY = 1e-300;
 
-// Hands out parts of the memory that the caller provides, aligned to cache lines. Without memory it counts what is needed.
+// Hands out parts of the memory that the caller provides, aligned to cache lines. Without memory it counts what is
+// needed.
 class Arena {
-   public:
+ public:
     explicit Arena(f64* memory) : begin_(memory), used_(0) {
-        if (memory != nullptr) used_ = static_cast<i64>((64 - reinterpret_cast<std::uintptr_t>(memory) % 64) % 64 / sizeof(f64));
+        if (memory != nullptr)
+            used_ = static_cast<i64>((64 - reinterpret_cast<std::uintptr_t>(memory) % 64) % 64 / sizeof(f64));
     }
     f64* take(i64 n) {
         f64* part = begin_ == nullptr ? nullptr : begin_ + used_;
@@ -26,7 +28,7 @@ class Arena {
     i32* take_codes(i64 n) { return reinterpret_cast<i32*>(take((n + 1) / 2)); }
     i64 needed() const { return used_ + 8; }  // with room to align
 
-   private:
+ private:
     f64* begin_;
     i64 used_;
 };
@@ -39,7 +41,8 @@ struct Simplex {
     f64* diagonal;                                                // (width,) inverses of the Cholesky factor's diagonal
 
     Simplex(Arena& arena, i64 n_rankings) : n_rankings(n_rankings), width(padded(n_rankings)) {
-        for (f64** vector : {&theta, &trial, &prior, &gradient, &step, &ones, &shift, &diagonal}) *vector = arena.take(width);
+        for (f64** vector : {&theta, &trial, &prior, &gradient, &step, &ones, &shift, &diagonal})
+            *vector = arena.take(width);
         for (f64** matrix : {&hessian, &covariance}) *matrix = arena.take(width * width);
     }
 };
@@ -146,7 +149,8 @@ INLINE void invert(Simplex& s) {
 // -(log det H + log 1^T H^-1 1) / 2 - sum_k log theta_k. Fills covariance = H^-1 - H^-1 1 1^T H^-1 / (1^T H^-1 1).
 INLINE f64 integrate(Simplex& s) {
     factorise(s);
-    for (i64 k = s.n_rankings; k < s.width; ++k) s.diagonal[k] = TINY;  // as theta is there below, so that its part is log 1
+    for (i64 k = s.n_rankings; k < s.width; ++k)
+        s.diagonal[k] = TINY;  // as theta is there below, so that its part is log 1
     Lanes volume = all(0.0);
     for (i64 k = 0; k < s.width; k += N_LANES) {
         volume += log(load(s.diagonal + k) / max(load(s.theta + k), all(TINY)));
@@ -168,8 +172,8 @@ INLINE f64 integrate(Simplex& s) {
     return sum(volume) - 0.5 * log(total);
 }
 
-// Fill s.shift: how far theta's posterior mean lies from its mode, to first order. It is the covariance times the gradient of
-// the log volume; s.gradient has the comparisons' part of that, which is completed here by the prior's.
+// Fill s.shift: how far theta's posterior mean lies from its mode, to first order. It is the covariance times the
+// gradient of the log volume; s.gradient has the comparisons' part of that, which is completed here by the prior's.
 INLINE void shift_of_mean(Simplex& s) {
     for (i64 k = 0; k < s.n_rankings; ++k) {
         const f64 theta = s.theta[k];

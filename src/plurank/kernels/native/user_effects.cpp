@@ -5,12 +5,13 @@
 namespace plurank {
 namespace {
 
-constexpr i64 ROUNDS = 100;      // Newton steps; a handful do
-constexpr f64 LITTLE = 1e-14;    // predicted gain of the log posterior that is none
-constexpr f64 EXACT = 1e-20;     // of the square of what is to be solved for
-constexpr f64 SHORTEST = 1e-6;   // step length
+constexpr i64 ROUNDS = 100;     // Newton steps; a handful do
+constexpr f64 LITTLE = 1e-14;   // predicted gain of the log posterior that is none
+constexpr f64 EXACT = 1e-20;    // of the square of what is to be solved for
+constexpr f64 SHORTEST = 1e-6;  // step length
 
-// One user's problem: maximise sum_e counts_e log sigmoid(odds_e + x_ahead - x_behind) - precision |x|^2 / 2 over x (n,).
+// One user's problem: maximise sum_e counts_e log sigmoid(odds_e + x_ahead - x_behind) - precision |x|^2 / 2 over x
+// (n,).
 struct Effects {
     i64 n_comparisons, n;
     const i64 *ahead, *behind;  // places in all x; `base` is the place of the user's first
@@ -42,7 +43,8 @@ struct Effects {
         return value;
     }
 
-    // Fill step with Newton's, by conjugate gradients preconditioned with the diagonal; returns twice the gain it predicts.
+    // Fill step with Newton's, by conjugate gradients preconditioned with the diagonal; returns twice the gain it
+    // predicts.
     f64 solve(const f64* hessian) const {
         f64 size = 0.0;
         for (i64 k = 0; k < n; ++k) {
@@ -81,14 +83,17 @@ struct Effects {
 
 EXPORT i64 effects_memory(i64 most_own, i64 most) { return 6 * (most_own + 8) + most + 16; }
 
-// x (n_own,) of users first to last - 1, each with a part of its own by edges (M + 1,), and the diagonal Hessian there; x is 0 before.
-EXPORT void solve_deviations(i64 first, i64 last, const i64* offsets, const i64* edges, const i64* ahead, const i64* behind,
-                             const f64* counts, const f64* odds, f64 precision, f64* x, f64* hessian, f64* memory) {
+// x (n_own,) of users first to last - 1, each with a part of its own by edges (M + 1,), and the diagonal Hessian there;
+// x is 0 before.
+EXPORT void solve_deviations(i64 first, i64 last, const i64* offsets, const i64* edges, const i64* ahead,
+                             const i64* behind, const f64* counts, const f64* odds, f64 precision, f64* x, f64* hessian,
+                             f64* memory) {
     for (i64 u = first; u < last; ++u) {
         const i64 begin = offsets[u], base = edges[u], n = edges[u + 1] - base;
         Arena arena(memory);
-        Effects effects{offsets[u + 1] - begin, n, ahead + begin, behind + begin, base, counts + begin, odds + begin, precision,
-                        arena.take(n), arena.take(n), arena.take(n), arena.take(n), arena.take(n), nullptr};
+        Effects effects{offsets[u + 1] - begin, n,         ahead + begin, behind + begin, base,          counts + begin,
+                        odds + begin,           precision, arena.take(n), arena.take(n),  arena.take(n), arena.take(n),
+                        arena.take(n),          nullptr};
         f64 *trial = arena.take(n), *found = x + base, *curvature = hessian + base;
         effects.bends = arena.take(effects.n_comparisons);
         f64 best = effects.evaluate(found, curvature);

@@ -1,8 +1,9 @@
 // One pass over the comparisons where every user averages the rankings' scores to utilities of their own:
 // P(i over j) = sigmoid(u_i - u_j), u_i = sum_k theta_k scores_ik.
 //
-// A user's likelihood depends on the utilities of the items they compared, so that little of the work grows with K. Here lanes
-// are rankings, except where the sigmoid is taken of four comparisons at a time. See mixture.cpp for prior and integration.
+// A user's likelihood depends on the utilities of the items they compared, so that little of the work grows with K.
+// Here lanes are rankings, except where the sigmoid is taken of four comparisons at a time. See mixture.cpp for prior
+// and integration.
 
 #include "simplex.hpp"
 
@@ -63,7 +64,7 @@ struct User {
         }
     }
 
-   private:
+ private:
     i32 number(i32 item) {
         if (local[item] < 0) {
             local[item] = static_cast<i32>(n_own);
@@ -131,7 +132,8 @@ INLINE f64 evaluate(const User& user, const f64* theta, Evaluation& found) {
 
 // Upper triangle of H = sum_e b_e (x_i - x_j)(x_i - x_j)^T + diag(prior / theta^2), b = counts p (1 - p).
 //
-// mass_a is the sum of b over an item's comparisons, bent_a that of b (x_a - x_other): then H = x^T bent + the prior's part.
+// mass_a is the sum of b over an item's comparisons, bent_a that of b (x_a - x_other): then H = x^T bent + the prior's
+// part.
 INLINE void fill_hessian(const User& user, const Evaluation& at, Simplex& s) {
     fill(user.mass, user.n_own, 0.0);
     fill(user.bent, user.n_own * user.width, 0.0);
@@ -209,8 +211,9 @@ INLINE f64 update_memberships(User& user, Simplex& s, i64 n_rounds) {
     return best + integrate(s);
 }
 
-// rest_a: what averaging over theta adds to the gradient in utilities, to second order. With C the covariance of theta, x the
-// difference of a comparison's items, p its probability and v the shift of theta's mean: -b ((1/2 - p) x^T C x + v . x).
+// rest_a: what averaging over theta adds to the gradient in utilities, to second order. With C the covariance of theta,
+// x the difference of a comparison's items, p its probability and v the shift of theta's mean: -b ((1/2 - p) x^T C x +
+// v . x).
 INLINE void fill_second_order(const User& user, Simplex& s) {
     turn(user, s, user.x);
     fill(user.rest, user.n_own, 0.0);
@@ -219,7 +222,8 @@ INLINE void fill_second_order(const User& user, Simplex& s) {
         const i64 i = user.ahead[e] * user.width, j = user.behind[e] * user.width;
         Lanes square = all(0.0);
         for (i64 k = 0; k < user.width; k += N_LANES)
-            square += (load(user.x + i + k) - load(user.x + j + k)) * (load(user.turned + i + k) - load(user.turned + j + k));
+            square +=
+                (load(user.x + i + k) - load(user.x + j + k)) * (load(user.turned + i + k) - load(user.turned + j + k));
         const f64 less = user.counts[e] * chance[e] * (1.0 - chance[e]) * (0.5 - chance[e]) * sum(square);
         user.rest[user.ahead[e]] -= less;
         user.rest[user.behind[e]] += less;
@@ -234,7 +238,8 @@ INLINE void fill_second_order(const User& user, Simplex& s) {
     }
 }
 
-// Add the gradient in the scores of the user's items, averaged over theta, and its Hessian, to sums (n_items, 2, width).
+// Add the gradient in the scores of the user's items, averaged over theta, and its Hessian, to sums (n_items, 2,
+// width).
 INLINE void add_to_items(const User& user, const Simplex& s, f64* sums) {
     turn(user, s, user.bent);
     for (i64 a = 0; a < user.n_own; ++a) {
@@ -243,7 +248,8 @@ INLINE void add_to_items(const User& user, const Simplex& s, f64* sums) {
         const f64 residual = user.at_theta.residual[a];
         for (i64 k = 0; k < s.width; k += N_LANES) {
             const Lanes theta = load(s.theta + k), shift = load(s.shift + k);
-            const Lanes gradient = all(residual + user.rest[a]) * theta + all(residual) * shift - load(user.turned + a * s.width + k);
+            const Lanes gradient =
+                all(residual + user.rest[a]) * theta + all(residual) * shift - load(user.turned + a * s.width + k);
             const Lanes spread = theta * theta + load(s.ones + k);  // the diagonal of C, see utility_pass
             store(to + k, load(to + k) + gradient);
             store(to + s.width + k, load(to + s.width + k) + all(user.mass[a]) * spread);
@@ -268,7 +274,8 @@ INLINE void add_information(const User& user, Simplex& s, f64* information) {
         for (i64 k = 0; k < s.n_rankings; ++k)
             gradient[k] = mean * s.theta[k] + miss * s.shift[k] - b * (user.turned[i + k] - user.turned[j + k]);
         const i64 size = s.n_rankings * s.n_rankings;
-        f64 *first = information + user.items[user.ahead[e]] * size, *second = information + user.items[user.behind[e]] * size;
+        f64 *first = information + user.items[user.ahead[e]] * size,
+            *second = information + user.items[user.behind[e]] * size;
         for (i64 k = 0; k < s.n_rankings; ++k)
             for (i64 m = 0; m < s.n_rankings; ++m) {
                 const f64 product = gradient[k] / user.counts[e] * gradient[m];
@@ -289,10 +296,10 @@ EXPORT i64 utility_memory(i64 n_rankings, i64 most, i64 n_items) {
 }
 
 // Users of blocks first_block to last_block - 1; scores (Q, width). All else is as in probability_pass.
-EXPORT void utility_pass(i64 first_block, i64 last_block, const i64* edges, const i64* offsets, const i32* winners, const i32* losers,
-                         const f64* weights, i64 has_weights, const f64* scores, i64 n_items, i64 n_rankings, const f64* prior,
-                         i64 prior_step, i64 n_rounds, f64* theta, f64* values, f64* sums, i64 informed, f64* information, f64* means,
-                         f64* concentrations, f64* memory) {
+EXPORT void utility_pass(i64 first_block, i64 last_block, const i64* edges, const i64* offsets, const i32* winners,
+                         const i32* losers, const f64* weights, i64 has_weights, const f64* scores, i64 n_items,
+                         i64 n_rankings, const f64* prior, i64 prior_step, i64 n_rounds, f64* theta, f64* values,
+                         f64* sums, i64 informed, f64* information, f64* means, f64* concentrations, f64* memory) {
     Arena arena(memory);
     Simplex s(arena, n_rankings);
     i64 most = 0;

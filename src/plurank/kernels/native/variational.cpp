@@ -20,12 +20,13 @@ f64 digamma(f64 x) {
 
 }  // namespace
 
-// Fit Dirichlet(gamma) to the posterior of users first to last - 1 by coordinate ascent; gamma (M, K), values (M,) the comparisons'
-// part of the bound. With a_k = exp(digamma(gamma_k) - digamma(sum gamma)) one round is gamma_k = prior_k + sum_e c_e a_k p_ek /
-// sum_j a_j p_ej, and the part of the bound is sum_e c_e log(sum_k a_k p_ek). Rounds end where gamma moves by at most the tolerance,
-// relative to its sum. memory: 2 K.
-EXPORT void infer_dirichlets(i64 first, i64 last, const i64* offsets, const f64* likelihoods, const f64* weights, i64 has_weights,
-                             const f64* prior, i64 n_rankings, i64 max_rounds, f64 tolerance, f64* gammas, f64* values, f64* memory) {
+// Fit Dirichlet(gamma) to the posterior of users first to last - 1 by coordinate ascent; gamma (M, K), values (M,) the
+// comparisons' part of the bound. With a_k = exp(digamma(gamma_k) - digamma(sum gamma)) one round is gamma_k = prior_k
+// + sum_e c_e a_k p_ek / sum_j a_j p_ej, and the part of the bound is sum_e c_e log(sum_k a_k p_ek). Rounds end where
+// gamma moves by at most the tolerance, relative to its sum. memory: 2 K.
+EXPORT void infer_dirichlets(i64 first, i64 last, const i64* offsets, const f64* likelihoods, const f64* weights,
+                             i64 has_weights, const f64* prior, i64 n_rankings, i64 max_rounds, f64 tolerance,
+                             f64* gammas, f64* values, f64* memory) {
     f64 *shares = memory, *sums = memory + n_rankings;
     for (i64 u = first; u < last; ++u) {
         f64* gamma = gammas + u * n_rankings;
