@@ -9,6 +9,7 @@ noise only ever adds. FOLDER as for benchmarks.movielens. ``topics`` needs the p
 first:     from the start of Python to the end of the first fit after installation, 16,000 comparisons, three rankings
 passes:    one pass, ns per comparison and thread, 3, 10 and 20 rankings, both mixings
 fits:      complete fits of 16,000, 200,000 and 2.4 million simulated comparisons, and of MovieLens' top 100
+shared:    two fits of 200,000 comparisons at once on the same cores, against one alone
 topics:    2.4 million comparisons against tomotopy (500 iterations) and scikit-learn's LDA (30 iterations)
 select:    select_rankings with 1 to 10 rankings and both mixings, in fits
 extremes:  a million items; a million users with two comparisons each
@@ -21,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from benchmarks.common import parser_of, write_results
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / ".peers"
 BEFORE = "44832e8"  # the commit of version 0.1.0
-PARTS = ("first", "passes", "fits", "topics", "select", "extremes", "size")
+PARTS = ("first", "passes", "fits", "shared", "topics", "select", "extremes", "size")
 Row = dict[str, Any]
 
 
@@ -94,6 +96,20 @@ def compare(pythons: dict[str, Path], case: str, rounds: int, data: Path | None 
     return rows
 
 
+def compare_sharing(pythons: dict[str, Path]) -> list[Row]:
+    """Two fits at once: threads that wait busily show as processor time that one fit alone does not take."""
+    rows = []
+    for version, python in pythons.items():
+        alone = work(python, "fit:200k")
+        with ThreadPoolExecutor(2) as pool:
+            both = list(pool.map(lambda _, python=python: work(python, "fit:200k"), range(2)))
+        cpu, wall = sum(row["cpu"] for row in both) / 2, max(row["wall"] for row in both)
+        row = {"case": "two fits of 200k at once", "version": version, "cpu": cpu, "wall": wall}
+        rows.append(row | {"alone_cpu": alone["cpu"], "alone_wall": alone["wall"], "value": cpu / alone["cpu"]})
+        print(rows[-1], flush=True)
+    return rows
+
+
 def compare_topics() -> list[Row]:
     """Tomotopy and scikit-learn on the same comparisons as the 2.4 million of ``fits``."""
     from benchmarks.topic_models import fit_sklearn, fit_tomotopy, held_out, people
@@ -116,7 +132,7 @@ def without_compiler() -> list[Row]:
     done = subprocess.run([str(python.parent / "plurank"), "--version"], capture_output=True, text=True, check=True)
     assert "plain Python" in done.stdout, done.stdout
     folder = PEERS / "core-HEAD-plain"
-    people = "simulate --users 100 --items 8 -k 2 --per-user 20 -o votes.csv".split()
+    people = ["simulate", "--users", "100", "--items", "8", "-k", "2", "--per-user", "20", "-o", "votes.csv"]
     subprocess.run([str(python.parent / "plurank"), *people], check=True, cwd=folder, capture_output=True)
     begin = time.perf_counter()
     fit = [str(python.parent / "plurank"), "fit", "votes.csv", "-k", "2", "-o", "model.plurank"]
@@ -143,6 +159,8 @@ def main() -> None:
     if "fits" in options.only:
         for case in ("16k", "200k", "2.4M", *(["MovieLens"] if options.data else [])):
             rows += compare(pythons, f"fit:{case}", options.rounds, options.data)
+    if "shared" in options.only:
+        rows += compare_sharing(pythons)
     if "topics" in options.only:
         rows += compare_topics()
     if "select" in options.only:
