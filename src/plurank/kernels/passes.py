@@ -114,7 +114,7 @@ def _pass_over(
     theta, means = np.array(start, order="C"), np.array(start, order="C")
     concentration, values = np.zeros(len(start)), np.zeros((users.n_blocks, 1))
     sums = np.zeros((users.n_blocks, n_items, 2, width))
-    information = np.zeros((users.n_blocks, n_items if informed else 0, n_rankings, n_rankings))
+    information = np.zeros((users.n_blocks, n_items if informed else 0, n_rankings, width))
     work = len(users.arguments[2]) * (n_rankings * (n_rankings + 10) + 40) * (1 + n_rounds / 4) / 10
     run(
         native, users.n_blocks, work, *users.arguments, *table, n_items, n_rankings, *users.prior, n_rounds,
@@ -123,7 +123,8 @@ def _pass_over(
     by_item = sum_tree(sums)
     gradient, hessian = (np.ascontiguousarray(by_item[:, part, :n_rankings]) for part in range(2))
     log_posterior = float(sum_tree(values)[0])
-    return theta, log_posterior, gradient, hessian, means, concentration, sum_tree(information)
+    information = np.ascontiguousarray(sum_tree(information)[:, :, :n_rankings])
+    return theta, log_posterior, gradient, hessian, means, concentration, information
 
 
 def places_pass(

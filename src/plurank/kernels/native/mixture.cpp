@@ -277,21 +277,13 @@ INLINE void add_to_items(Comparisons& c, const Simplex& s, const i32* winners, c
     }
 }
 
-// Add gradient gradient^T / count of every comparison to both of its items, (n_items, K, K).
-INLINE void add_information(const Comparisons& c, const Simplex& s, const i32* winners, const i32* losers,
-                            f64* information) {
-    const i64 size = s.n_rankings * s.n_rankings;
+// Add gradient gradient^T / count of every comparison to both of its items, (n_items, K, width).
+INLINE void add_information(const Comparisons& c, Simplex& s, const i32* winners, const i32* losers, f64* information) {
+    const i64 size = s.n_rankings * s.width;
     for (i64 e = 0; e < c.n; ++e) {
         const f64* residual = c.residual + e / N_LANES * s.width * N_LANES + e % N_LANES;
-        f64 *ahead = information + winners[e] * size, *behind = information + losers[e] * size;
-        for (i64 k = 0; k < s.n_rankings; ++k) {
-            const f64 part = residual[k * N_LANES] / c.counts[e];
-            for (i64 m = 0; m < s.n_rankings; ++m) {
-                const f64 product = part * residual[m * N_LANES];
-                ahead[k * s.n_rankings + m] += product;
-                behind[k * s.n_rankings + m] += product;
-            }
-        }
+        for (i64 k = 0; k < s.width; ++k) s.gradient[k] = residual[k * N_LANES];
+        add_outer_product(s, 1.0 / c.counts[e], information + winners[e] * size, information + losers[e] * size);
     }
 }
 
@@ -379,7 +371,7 @@ EXPORT void probability_pass(i64 first_block, i64 last_block, const i64* edges, 
             add_to_items(c, s, winners + begin, losers + begin, sums + b * n_items * 2 * s.width, is_large);
             if (informed)
                 add_information(c, s, winners + begin, losers + begin,
-                                information + b * n_items * n_rankings * n_rankings);
+                                information + b * n_items * n_rankings * s.width);
             for (i64 k = 0; k < n_rankings; ++k) theta[u * n_rankings + k] = s.theta[k];
             mean_memberships(s, means + u * n_rankings);
             concentrations[u] = posterior_concentration(s, means + u * n_rankings);

@@ -187,6 +187,18 @@ INLINE void shift_of_mean(Simplex& s) {
     }
 }
 
+// Add scale gradient gradient^T to two matrices (K, width).
+INLINE void add_outer_product(const Simplex& s, f64 scale, f64* first, f64* second) {
+    for (i64 k = 0; k < s.n_rankings; ++k) {
+        const Lanes part = all(scale * s.gradient[k]);
+        for (i64 m = k * s.width; m < (k + 1) * s.width; m += N_LANES) {
+            const Lanes product = part * load(s.gradient + m - k * s.width);
+            store(first + m, load(first + m) + product);
+            store(second + m, load(second + m) + product);
+        }
+    }
+}
+
 // theta's posterior mean: shifted, in proportion, so that no weight leaves the simplex. mean (K,)
 INLINE void mean_memberships(const Simplex& s, f64* mean) {
     Lanes total = all(0.0);

@@ -257,31 +257,26 @@ INLINE void add_to_items(const User& user, const Simplex& s, f64* sums) {
     }
 }
 
-// Add gradient gradient^T / count of every comparison to both of its items, (n_items, K, K).
+// Add gradient gradient^T / count of every comparison to both of its items, (n_items, K, width).
 INLINE void add_information(const User& user, Simplex& s, f64* information) {
     turn(user, s, user.x);
-    f64* gradient = s.gradient;
+    const i64 size = s.n_rankings * s.width;
     for (i64 e = 0; e < user.n; ++e) {
         const i64 i = user.ahead[e] * user.width, j = user.behind[e] * user.width;
         const f64 p = user.at_theta.chance[e], miss = user.counts[e] * (1.0 - p), b = miss * p;
-        f64 square = 0.0, along = 0.0;
-        for (i64 k = 0; k < s.n_rankings; ++k) {
-            const f64 apart = user.x[i + k] - user.x[j + k];
-            square += apart * (user.turned[i + k] - user.turned[j + k]);
-            along += apart * s.shift[k];
+        Lanes square = all(0.0), along = all(0.0);
+        for (i64 k = 0; k < s.width; k += N_LANES) {
+            const Lanes apart = load(user.x + i + k) - load(user.x + j + k);
+            square += apart * (load(user.turned + i + k) - load(user.turned + j + k));
+            along += apart * load(s.shift + k);
         }
-        const f64 mean = miss - b * ((0.5 - p) * square + along);
-        for (i64 k = 0; k < s.n_rankings; ++k)
-            gradient[k] = mean * s.theta[k] + miss * s.shift[k] - b * (user.turned[i + k] - user.turned[j + k]);
-        const i64 size = s.n_rankings * s.n_rankings;
-        f64 *first = information + user.items[user.ahead[e]] * size,
-            *second = information + user.items[user.behind[e]] * size;
-        for (i64 k = 0; k < s.n_rankings; ++k)
-            for (i64 m = 0; m < s.n_rankings; ++m) {
-                const f64 product = gradient[k] / user.counts[e] * gradient[m];
-                first[k * s.n_rankings + m] += product;
-                second[k * s.n_rankings + m] += product;
-            }
+        const f64 mean = miss - b * ((0.5 - p) * sum(square) + sum(along));
+        for (i64 k = 0; k < s.width; k += N_LANES) {
+            const Lanes turned = load(user.turned + i + k) - load(user.turned + j + k);
+            store(s.gradient + k, all(mean) * load(s.theta + k) + all(miss) * load(s.shift + k) - all(b) * turned);
+        }
+        add_outer_product(s, 1.0 / user.counts[e], information + user.items[user.ahead[e]] * size,
+                          information + user.items[user.behind[e]] * size);
     }
 }
 
@@ -318,7 +313,7 @@ EXPORT void utility_pass(i64 first_block, i64 last_block, const i64* edges, cons
             fill_second_order(user, s);
             for (i64 k = 0; k < n_rankings; ++k) s.ones[k] = s.covariance[k * s.width + k];
             add_to_items(user, s, sums + b * n_items * 2 * s.width);
-            if (informed) add_information(user, s, information + b * n_items * n_rankings * n_rankings);
+            if (informed) add_information(user, s, information + b * n_items * n_rankings * s.width);
             for (i64 k = 0; k < n_rankings; ++k) theta[u * n_rankings + k] = s.theta[k];
             mean_memberships(s, means + u * n_rankings);
             concentrations[u] = posterior_concentration(s, means + u * n_rankings);
