@@ -6,9 +6,8 @@ neighbours make it smaller, and successive projection takes K extreme points. Li
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from sklearn.neighbors import NearestNeighbors
 
 from plurank import kernels
 from plurank.algorithms.detect_whitened import successive_projection
@@ -27,7 +26,7 @@ def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.ran
     leading = leading_item_directions(
         lambda items: signed.to_items(signed.to_users(items) / counts[:, None]),
         signed.seen(),
-        csr_array((c.n_items, c.n_items)),  # nothing is taken out: a start may be a little biased
+        scipy.sparse.csr_array((c.n_items, c.n_items)),  # nothing is taken out: a start may be a little biased
         min(n_rankings, c.n_items - 1),
         rng=rng,
     )
@@ -41,8 +40,8 @@ def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.ran
 
 def _extreme_points(points: Floats, n: int) -> Floats:
     """Average each point over its neighbours, then take n extreme ones; points repeat where there are too few."""
-    near = NearestNeighbors(n_neighbors=min(N_NEIGHBOURS, len(points))).fit(points)
-    smooth = points[near.kneighbors(points, return_distance=False)].mean(axis=1)
+    near = scipy.spatial.cKDTree(points).query(points, k=np.arange(1, min(N_NEIGHBOURS, len(points)) + 1))[1]
+    smooth = points[near].mean(axis=1)
     # a constant coordinate makes projections affine: n points then span n - 1 dimensions
     lifted = np.column_stack([np.full(len(smooth), max(float(np.abs(smooth).mean()), 1e-12)), smooth])
     return smooth[successive_projection(lifted, n)]

@@ -6,14 +6,13 @@ from importlib.resources import files
 from os import PathLike
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.data.summary import Summary, summarise
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import ParameterError, PlurankError
 from plurank.models.base import RankingModel
+from plurank.models.estimator import check_is_fitted
 from plurank.models.quality import check_model, held_out_quality
 from plurank.progress import Progress, silent
 from plurank.report import ground as common
@@ -58,7 +57,7 @@ def write_report(
     nearest to each ranking.
     """
     check_model(model)
-    check_is_fitted(model, "rankings_")
+    check_is_fitted(model)
     target = check_target(path)
     source = None if comparisons is None else as_source(comparisons)
     quality, why = _measure(model, source, test, random_state, on_progress)
