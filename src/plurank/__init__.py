@@ -1,8 +1,9 @@
 """plurank: the few rankings a population shares, and how much each person follows each, from pairwise comparisons."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from plurank.extras import extra
 
 if TYPE_CHECKING:
     from plurank import datasets
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from plurank.report.page import write_report
     from plurank.report.theme import save_figure
     from plurank.web.learning import read_feedback
+
+    __version__: str
 
 # imported on first use, so that `import plurank` is quick
 _HOMES = {
@@ -103,7 +106,7 @@ _HOMES = {
     "write_report": "report.page",
 }
 
-__version__ = version("plurank")
+_EXTRAS = ("report", "web")  # packages that need the extra of their name
 __all__ = [
     "FJS",
     "ClusteredRanking",
@@ -161,12 +164,23 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "datasets":
-        return import_module("plurank.datasets")
-    if name not in _HOMES:
+        value: Any = import_module("plurank.datasets")
+    elif name == "__version__":
+        value = import_module("importlib.metadata").version("plurank")
+    elif name in _HOMES:
+        value = _import(name)
+    else:
         raise AttributeError(f"module 'plurank' has no attribute {name!r}")
-    value = getattr(import_module(f"plurank.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+def _import(name: str) -> Any:
+    package, _, _ = _HOMES[name].partition(".")
+    if package not in _EXTRAS:
+        return getattr(import_module(f"plurank.{_HOMES[name]}"), name)
+    with extra(package, f"plurank.{name}"):
+        return getattr(import_module(f"plurank.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ from plurank.cli.errors import about
 from plurank.cli.files import check_page, written
 from plurank.cli.inputs import add_texts, open_source
 from plurank.cli.output import emit_json, label, out, progress
+from plurank.extras import extra
 
 
 def report(
@@ -53,12 +54,14 @@ def report(
     COMPARISONS has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
     """
+    with extra("report", "`plurank report`"):
+        from plurank.report.page import write_report
     target = check_page(output, model, *([] if data is None else [data]))
     fitted = plurank.load(model)
     source = None if data is None else open_source(data, column, ties, items)
     add_texts(fitted, items)
     with progress("writing the report", announce=data is not None) as on_progress, about(data or model):
-        plurank.write_report(
+        write_report(
             fitted, target, source, title=title, with_people=with_people, random_state=seed, on_progress=on_progress
         )
     written.append(target)

@@ -6,6 +6,8 @@ from importlib.resources import files
 from os import PathLike
 from typing import Any
 
+from jinja2 import Environment, StrictUndefined
+
 from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.data.summary import Summary, summarise
@@ -94,8 +96,6 @@ def _render(
     *,
     with_people: bool,
 ) -> str:
-    from jinja2 import Environment, StrictUndefined
-
     room = files("plurank.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((room / "page.html.jinja").read_text(encoding="utf-8"))
