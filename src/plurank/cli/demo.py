@@ -11,6 +11,7 @@ from plurank.cli.output import emit_json, out, percent, progress
 from plurank.cli.portraits import describe_model, print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
 from plurank.exceptions import MissingExtraError
+from plurank.extras import extra
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,7 +93,8 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
 def _write_page(story: Story, page: Path, seed: int, on_progress: "Progress") -> str:
     """Write the page; return why there is none where what draws it is not installed."""
     try:
-        write_report = plurank.write_report
+        with extra("report", "the page"):
+            from plurank.report.page import write_report
     except MissingExtraError as error:
         return str(error)
     write_report(
