@@ -1,5 +1,6 @@
 """``plurank report``: one page about a model, for people who did not fit it."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -55,13 +56,13 @@ def report(
     names for these.
     """
     with extra("report", "`plurank report`"):
-        from plurank.report.page import write_report
+        import_module("plurank.report.page")  # before any work
     target = check_page(output, model, *([] if data is None else [data]))
     fitted = plurank.load(model)
     source = None if data is None else open_source(data, column, ties, items)
     add_texts(fitted, items)
     with progress("writing the report", announce=data is not None) as on_progress, about(data or model):
-        write_report(
+        plurank.write_report(
             fitted, target, source, title=title, with_people=with_people, random_state=seed, on_progress=on_progress
         )
     written.append(target)
