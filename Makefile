@@ -104,13 +104,13 @@ clean:
 	rm -rf .venv .peers build dist site src/*.egg-info .coverage* mutants.csv
 
 .venv/created:
-	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "plurank needs Python 3.11 to 3.13, but $(PYTHON) is " + sys.version.split()[0] + ". Try make PYTHON=python3.12")'
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "plurank needs Python 3.11 or later, but $(PYTHON) is " + sys.version.split()[0] + ". Try make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@
 
 .venv/installed: .venv/created $(SOURCES) | compiler
-	$(BIN)/python -m pip install --quiet .
+	$(BIN)/python -m pip install --quiet '.[report]'  # the demo writes a page
 	touch $@
 
 .venv/wheel: .venv/created $(SOURCES) | compiler

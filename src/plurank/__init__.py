@@ -1,8 +1,9 @@
 """plurank: the few rankings a population shares, and how much each person follows each, from pairwise comparisons."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from plurank.extras import extra
 
 if TYPE_CHECKING:
     from plurank import datasets
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
         ConvergenceWarning,
         DataError,
         EngineError,
+        MissingExtraError,
+        NotFittedError,
         NotIdentifiableError,
         ParameterError,
         PlurankError,
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from plurank.report.theme import save_figure
     from plurank.web.learning import read_feedback
 
+    __version__: str
+
 # imported on first use, so that `import plurank` is quick
 _HOMES = {
     "ClusteredRanking": "baselines.clustered_ranking",
@@ -59,7 +64,9 @@ _HOMES = {
     "FJS": "baselines.fjs",
     "Influence": "evaluation.influence",
     "Items": "data.items",
+    "MissingExtraError": "exceptions",
     "MixedRanking": "models.mixed_ranking",
+    "NotFittedError": "exceptions",
     "NotIdentifiableError": "exceptions",
     "PairTopics": "baselines.pair_topics",
     "ParameterError": "exceptions",
@@ -99,7 +106,7 @@ _HOMES = {
     "write_report": "report.page",
 }
 
-__version__ = version("plurank")
+_EXTRAS = ("report", "web")  # packages that need the extra of their name
 __all__ = [
     "FJS",
     "ClusteredRanking",
@@ -111,7 +118,9 @@ __all__ = [
     "EngineError",
     "Influence",
     "Items",
+    "MissingExtraError",
     "MixedRanking",
+    "NotFittedError",
     "NotIdentifiableError",
     "PairTopics",
     "ParameterError",
@@ -155,12 +164,23 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "datasets":
-        return import_module("plurank.datasets")
-    if name not in _HOMES:
+        value: Any = import_module("plurank.datasets")
+    elif name == "__version__":
+        value = import_module("importlib.metadata").version("plurank")
+    elif name in _HOMES:
+        value = _import(name)
+    else:
         raise AttributeError(f"module 'plurank' has no attribute {name!r}")
-    value = getattr(import_module(f"plurank.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+def _import(name: str) -> Any:
+    package, _, _ = _HOMES[name].partition(".")
+    if package not in _EXTRAS:
+        return getattr(import_module(f"plurank.{_HOMES[name]}"), name)
+    with extra(package, f"plurank.{name}"):
+        return getattr(import_module(f"plurank.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

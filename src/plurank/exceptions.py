@@ -17,6 +17,17 @@ class NotIdentifiableError(PlurankError, ValueError):
     """The data cannot tell the requested number of rankings apart."""
 
 
+class NotFittedError(PlurankError, ValueError, AttributeError):
+    """A model was asked for something before it was fitted."""
+
+    def __reduce__(self) -> tuple[type["NotFittedError"], tuple[str]]:
+        return NotFittedError, (str(self),)  # one made to be scikit-learn's, too, has no name to be pickled by
+
+
+class MissingExtraError(PlurankError, ImportError):
+    """A package that only some features need is not installed."""
+
+
 class EngineError(PlurankError, RuntimeError):
     """The cluster that work should run on cannot be reached, or was lost."""
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial import cKDTree
 
 from plurank import Comparisons, simulate
-from plurank.algorithms.find_user_vertices import find_user_vertices
+from plurank.algorithms.find_user_vertices import _neighbours, find_user_vertices
 from tests.oracles.small_data import draw_comparisons, weighted
 
 
@@ -44,3 +45,10 @@ def test_what_kind_somebody_is_does_not_depend_on_how_much_they_said():
     kinds = weights.argmax(axis=1)
     assert (kinds[::2] == kinds[0]).all()
     assert (kinds[1::2] == 1 - kinds[0]).all()
+
+
+@pytest.mark.parametrize(("n_points", "n_dimensions"), [(1, 3), (4, 2), (11, 4), (1200, 10)])
+def test_neighbours_are_the_nearest_points(rng, n_points, n_dimensions):
+    points, n = rng.standard_normal((n_points, n_dimensions)), min(10, n_points)
+    _, nearest = cKDTree(points).query(points, k=np.arange(1, n + 1))
+    np.testing.assert_array_equal(_neighbours(points, n), np.sort(nearest, axis=1))

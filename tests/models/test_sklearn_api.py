@@ -1,12 +1,22 @@
 """What scikit-learn expects of a transformer."""
 
+import pickle
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
 import sklearn
-from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+from sklearn.base import is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 import plurank
+from plurank.models.estimator import clone
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +135,93 @@ def test_comparisons_are_cross_validated(few, by_user):
     scores = cross_val_score(plurank.SingleRanking(), few, **options)
     assert scores.shape == (3,)
     assert (scores < 0).all()
+
+
+def test_estimators_work_where_scikit_learn_is_not_installed(few, frame, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    model = plurank.SingleRanking(prior=0.5)
+    assert repr(model) == "SingleRanking(prior=0.5)"
+    assert model._repr_html_() is None
+    with pytest.raises(plurank.NotFittedError, match=r"this SingleRanking is not fitted yet\. Call fit first"):
+        model.transform(few)
+    assert model.fit(few).transform(frame).shape == (3, 1)
+    assert plurank.held_out_quality(model, few).n_test > 0
+
+
+def test_an_error_before_fit_is_one_of_plurank_and_one_of_scikit_learn(few):
+    with pytest.raises(NotFittedError) as caught:
+        plurank.SingleRanking().transform(few)
+    assert isinstance(caught.value, plurank.NotFittedError)
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(copied, plurank.NotFittedError)
+    assert str(copied) == str(caught.value)
+
+
+def test_scikit_learn_knows_whether_a_model_is_fitted(model):
+    check_is_fitted(model)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(plurank.SingleRanking())
+
+
+def test_tags_say_what_a_model_is(model):
+    tags = get_tags(model)
+    assert tags.transformer_tags is not None
+    assert tags.requires_fit
+    assert not (tags.target_tags.required)
+    assert not (tags.input_tags.two_d_array)
+    assert not (is_classifier(model))
+    assert not (is_regressor(model))
+    assert get_tags(plurank.RatingPredictor(model)).transformer_tags is None
+
+
+def test_a_clone_has_parameters_of_its_own():
+    rng = np.random.default_rng(0)
+    model = plurank.MixedRanking(2, random_state=rng).set_output(transform="polars")
+    for copied in (sklearn.clone(model), clone(model)):
+        assert copied.random_state is not rng
+        assert copied.random_state.bit_generator.state == rng.bit_generator.state
+        assert copied.set_output(transform="pandas")._sklearn_output_config == {"transform": "pandas"}
+        assert model._sklearn_output_config == {"transform": "polars"}
+
+
+def test_parameters_of_a_model_within_are_read_and_set(model):
+    predictor = plurank.RatingPredictor(sklearn.clone(model))
+    assert predictor.get_params()["model__n_rankings"] == 2
+    assert "model__n_rankings" not in predictor.get_params(deep=False)
+    other = plurank.SingleRanking()
+    predictor.set_params(model__prior=3.0, model=other, rule="most-likely")
+    assert (predictor.model, other.prior, predictor.rule) == (other, 3.0, "most-likely")
+    for wrong in ({"model__no": 1}, {"rule__no": 1}, {"no__prior": 1}):
+        with pytest.raises(plurank.ParameterError, match="Invalid parameter"):
+            predictor.set_params(**wrong)
+
+
+def test_models_are_shown_by_what_differs_from_the_defaults(model):
+    assert repr(plurank.SingleRanking()) == "SingleRanking()"
+    assert repr(plurank.RatingPredictor(plurank.SingleRanking(prior=2.0))) == (
+        "RatingPredictor(model=SingleRanking(prior=2.0))"
+    )
+    drawn = model._repr_html_()
+    assert "MixedRanking" in drawn
+    assert "<span>Fitted</span>" in drawn
+    assert "<span>Not fitted</span>" in plurank.SingleRanking()._repr_html_()
+
+
+def test_models_are_parts_of_pipelines(few, frame):
+    chain = make_pipeline(plurank.SingleRanking(), FunctionTransformer()).set_output(transform="polars").fit(few)
+    assert chain.transform(frame).columns == ["user", "ranking_1"]
+    assert chain[:-1].get_feature_names_out().tolist() == ["ranking_1"]
+    assert "SingleRanking" in chain._repr_html_()
+    assert chain.get_params()["singleranking__prior"] == plurank.SingleRanking().prior
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_parameters_are_searched(few, routing):
+    with sklearn.config_context(enable_metadata_routing=routing):
+        search = GridSearchCV(plurank.SingleRanking(), {"prior": [0.1, 100.0]}, cv=KFold(3)).fit(few)
+    scores = {
+        prior: cross_val_score(plurank.SingleRanking(prior=prior), few, cv=KFold(3)).mean() for prior in (0.1, 100.0)
+    }
+    assert search.best_params_ == {"prior": max(scores, key=scores.get)}
+    assert search.best_estimator_.rankings_.shape == (1, 6)

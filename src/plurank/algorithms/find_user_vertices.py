@@ -6,9 +6,8 @@ neighbours make it smaller, and successive projection takes K extreme points. Li
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from sklearn.neighbors import NearestNeighbors
 
 from plurank import kernels
 from plurank.algorithms.detect_whitened import successive_projection
@@ -18,6 +17,7 @@ from plurank.statistics.item_moments import SignedCounts, leading_item_direction
 Floats = NDArray[np.float64]
 N_USERS = 3_000  # with most comparisons, among whom the extreme points are looked for
 N_NEIGHBOURS = 10
+BLOCK = 500  # points whose distances to all are held at once
 LEAST_WEIGHT = 0.02
 
 
@@ -27,7 +27,7 @@ def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.ran
     leading = leading_item_directions(
         lambda items: signed.to_items(signed.to_users(items) / counts[:, None]),
         signed.seen(),
-        csr_array((c.n_items, c.n_items)),  # nothing is taken out: a start may be a little biased
+        scipy.sparse.csr_array((c.n_items, c.n_items)),  # nothing is taken out: a start may be a little biased
         min(n_rankings, c.n_items - 1),
         rng=rng,
     )
@@ -41,8 +41,15 @@ def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.ran
 
 def _extreme_points(points: Floats, n: int) -> Floats:
     """Average each point over its neighbours, then take n extreme ones; points repeat where there are too few."""
-    near = NearestNeighbors(n_neighbors=min(N_NEIGHBOURS, len(points))).fit(points)
-    smooth = points[near.kneighbors(points, return_distance=False)].mean(axis=1)
+    smooth = points[_neighbours(points, min(N_NEIGHBOURS, len(points)))].mean(axis=1)
     # a constant coordinate makes projections affine: n points then span n - 1 dimensions
     lifted = np.column_stack([np.full(len(smooth), max(float(np.abs(smooth).mean()), 1e-12)), smooth])
     return smooth[successive_projection(lifted, n)]
+
+
+def _neighbours(points: Floats, n: int) -> NDArray[np.int64]:
+    """Return the n points nearest to each, itself among them, in the order of their numbers, (N, n)."""
+    half = np.square(points).sum(axis=1) / 2.0  # |x - y|^2 / 2 = |x|^2 / 2 + |y|^2 / 2 - x y
+    blocks = np.array_split(points, len(points) // BLOCK + 1)
+    nearest = [np.argpartition(half - block @ points.T, n - 1, axis=1)[:, :n] for block in blocks]
+    return np.sort(np.concatenate(nearest), axis=1)

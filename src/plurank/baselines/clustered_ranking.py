@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
 from threadpoolctl import threadpool_limits
 
 from plurank import kernels
@@ -190,7 +190,7 @@ class Mixture:
     def members_of(self, clusters: Clusters) -> tuple[Floats, float]:
         """Take the E-step: each user's probabilities to belong to the clusters, (M, K), and the log posterior."""
         joint = self.chances_of(clusters)
-        evidence = logsumexp(joint, axis=1, keepdims=True)
+        evidence = scipy.special.logsumexp(joint, axis=1, keepdims=True)
         members = np.exp(joint - evidence)
         members /= members.sum(axis=1, keepdims=True)
         cost = sum(prior_cost(self.prior, scores) for scores in clusters.scores.T)
@@ -235,12 +235,12 @@ class OneClusterEach:
 
     def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:  # noqa: ARG002
         """Sum over the clusters, (M,)."""
-        return logsumexp(Mixture.of(comparisons, 0.0).chances_of(self.clusters), axis=1)
+        return scipy.special.logsumexp(Mixture.of(comparisons, 0.0).chances_of(self.clusters), axis=1)
 
     def draw_posterior(self, comparisons: Comparisons, n: int, seed: int) -> Draws:  # noqa: ARG002
         """Give the clusters, each with its probability, of one user."""
         joint = Mixture.of(comparisons, 0.0).chances_of(self.clusters)[0]
-        return Draws(np.eye(len(joint)), softmax(joint))
+        return Draws(np.eye(len(joint)), scipy.special.softmax(joint))
 
     def chances(self, weights: Floats, left: Codes, right: Codes) -> Floats:
         """P(left over right) for pairs and for each of several weights (m, K), (n, m)."""

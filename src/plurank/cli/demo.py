@@ -10,6 +10,8 @@ from plurank.cli.files import check_output, written
 from plurank.cli.output import emit_json, out, percent, progress
 from plurank.cli.portraits import describe_model, print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
+from plurank.exceptions import MissingExtraError
+from plurank.extras import extra
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,14 +82,25 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
     page = check_output(Path(PAGE))
     with progress("making up people", announce=True) as on_progress:
         story = _tell(seed, on_progress)
-        plurank.write_report(
-            story.model, page, story.train, test=story.test, title=TITLE, random_state=seed, on_progress=on_progress
-        )
-    written.append(page)
+        reason = _write_page(story, page, seed, on_progress)
     if as_json:
-        emit_json({**_describe(story), "report": PAGE})
+        emit_json({**_describe(story), "report": None if reason else PAGE})
     else:
-        _print(story)
+        _print(story, reason)
+
+
+def _write_page(story: Story, page: Path, seed: int, on_progress: "Progress") -> str:
+    """Write the page; return why there is none where what draws it is not installed."""
+    try:
+        with extra("report", "the page"):
+            from plurank.report.page import write_report
+    except MissingExtraError as error:
+        return str(error)
+    write_report(
+        story.model, page, story.train, test=story.test, title=TITLE, random_state=seed, on_progress=on_progress
+    )
+    written.append(page)
+    return ""
 
 
 def _tell(seed: int, on_progress: "Progress") -> Story:
@@ -137,7 +150,7 @@ def _ranking_error(model: "RankingModel") -> float:
     return plurank.ranking_error(model.items_[model.rankings_], list(CAMPS.values()))
 
 
-def _print(story: Story) -> None:
+def _print(story: Story, no_page: str) -> None:
     console = out()
     console.print(
         f"These people are made up: {N_PEOPLE} simulated holidaymakers, each asked {N_CHOICES} times which "
@@ -148,7 +161,8 @@ def _print(story: Story) -> None:
     _print_people(console, story)
     _print_choices(console, story)
     _print_scores(console, story)
-    console.print(f"All of this as a page with figures: {PAGE} in this folder. Open it in a browser.\n")
+    page = f"{PAGE} in this folder. Open it in a browser."
+    console.print(f"All of this as a page with figures: {no_page or page}\n", soft_wrap=bool(no_page))
     console.print(NEXT)
 
 

@@ -10,6 +10,7 @@ from plurank.cli.ingest import describe_store
 from plurank.cli.output import note, progress, warn
 from plurank.data.exclusions import list_exclusions
 from plurank.exceptions import ParameterError
+from plurank.extras import extra
 from plurank.wording import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:
@@ -55,10 +56,8 @@ def is_feedback(file: Path) -> bool:
 
 def read_answers(file: Path, *, include_suspicious: bool) -> "Collected":
     """Read the answers to `plurank serve` from its database, and say what was left out."""
-    try:
+    with extra("web", "a database of answers"):
         from plurank.web.learning import collect_feedback, explain
-    except ImportError as error:
-        raise ParameterError(f"a database of answers needs {error.name}: pip install 'plurank[web]'.") from None
     with progress(f"reading {file.name}"):
         found = collect_feedback(file, include_suspicious=include_suspicious)
     if found.excluded:

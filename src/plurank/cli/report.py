@@ -1,5 +1,6 @@
 """``plurank report``: one page about a model, for people who did not fit it."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from plurank.cli.errors import about
 from plurank.cli.files import check_page, written
 from plurank.cli.inputs import add_texts, open_source
 from plurank.cli.output import emit_json, label, out, progress
+from plurank.extras import extra
 
 
 def report(
@@ -53,6 +55,8 @@ def report(
     COMPARISONS has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
     """
+    with extra("report", "`plurank report`"):
+        import_module("plurank.report.page")  # before any work
     target = check_page(output, model, *([] if data is None else [data]))
     fitted = plurank.load(model)
     source = None if data is None else open_source(data, column, ties, items)

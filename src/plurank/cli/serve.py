@@ -9,6 +9,7 @@ import typer
 from plurank.cli.interrupts import was_interrupted
 from plurank.cli.output import label, note, out, progress, warn
 from plurank.exceptions import DataError, ParameterError
+from plurank.extras import extra
 
 Feedback = Annotated[
     str | None,
@@ -86,12 +87,10 @@ def serve(
     With --token-file, or a token in the environment variable PLURANK_TOKEN, all but /health and the page's own
     files needs the header "Authorization: Bearer TOKEN".
     """
-    try:
+    with extra("web", "`plurank serve`"):
         from plurank.data.item_lists import is_item_list
         from plurank.web import server
         from plurank.web.settings import Settings
-    except ImportError as error:
-        raise ParameterError(f"`plurank serve` needs {error.name}: pip install 'plurank[web]'.") from None
     database, token, is_local = (
         _choose_feedback(model, feedback, no_feedback),
         _read_token(token_file),

@@ -14,6 +14,7 @@ from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, label, out, progress, warn
 from plurank.cli.portraits import describe_model
 from plurank.exceptions import DataError, ParameterError
+from plurank.extras import extra
 from plurank.wording import count
 
 if TYPE_CHECKING:
@@ -107,10 +108,8 @@ def _learn_from_file(
 
 
 def _learn_from_feedback(fitted: "MixedRanking", database: str, *, include_suspicious: bool) -> "Lesson":
-    try:
+    with extra("web", "--feedback"):
         from plurank.web import learning
-    except ImportError as error:
-        raise ParameterError(f"--feedback needs {error.name}: pip install 'plurank[web]'.") from None
     with progress("updating", announce=True) as on_progress:
         lesson = learning.prepare_lesson(fitted, database, include_suspicious=include_suspicious)
         if lesson.comparisons is not None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from plurank import kernels
 from plurank.choices import Mixing
@@ -121,7 +121,7 @@ class BradleyTerry:
 
     def chances(self, winners: Codes, losers: Codes) -> Floats:
         """P(winner over loser) in every ranking, (n, K)."""
-        return expit(self.scores[winners] - self.scores[losers])
+        return scipy.special.expit(self.scores[winners] - self.scores[losers])
 
     def probabilities(self, weights: Floats, evidence: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K), averaged over what they may be.

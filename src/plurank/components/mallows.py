@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from plurank.components.ordered import OrderedComponent, OrderKind, wins_by_lead
 from plurank.statistics.pair_counts import PairCounts
@@ -60,7 +60,7 @@ def _fit(counts: Floats, old: float) -> float:
     def loss(phi: float) -> float:
         return -float(counts @ np.log(law_of(phi, n_items)))
 
-    found = minimize_scalar(loss, bounds=DISPERSIONS, method="bounded", options={"xatol": 1e-6})
+    found = scipy.optimize.minimize_scalar(loss, bounds=DISPERSIONS, method="bounded", options={"xatol": 1e-6})
     return float(found.x) if found.fun <= loss(old) else float(old)
 
 

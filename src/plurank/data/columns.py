@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -52,6 +51,10 @@ def as_columns(frame: Any) -> Columns:
     """Take any eager data frame apart into named columns; those that are used become polars series later."""
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        return {column.name: column for column in frame.iter_columns()}
+    import narwhals as nw  # commands read polars frames only, and need not wait for it
+
     try:
         columns = list(nw.from_native(frame, eager_only=True).iter_columns())
     except TypeError:

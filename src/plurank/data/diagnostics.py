@@ -6,14 +6,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.data.pairs import index_pairs
 from plurank.wording import count, describe_spread, describe_ties, list_sizes, shorten
+
+Codes = NDArray[np.int32]
 
 LONGEST = 60  # characters of an item in a sentence
 
@@ -131,13 +132,25 @@ def _alike_items(texts: list[str]) -> list[str]:
 def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) -> list[list[Any]]:
     """Give the groups of items linked by comparisons, largest first."""
     _, lower, higher = index_pairs(c.winners, c.losers, c.n_items)
-    graph = coo_array((np.ones(len(lower), np.int8), (lower, higher)), shape=(c.n_items, c.n_items))
-    _, group_of = connected_components(graph, directed=False)
-    group_of = group_of[compared]
+    group_of = _link(lower, higher, c.n_items)[compared]
     order, offsets = kernels.group(group_of, int(group_of.max(initial=-1)) + 1)
     labels = c.items[compared]
     groups = [labels[order[b:e]].tolist() for b, e in pairwise(offsets) if e > b]
     return sorted(groups, key=len, reverse=True)
+
+
+def _link(lower: Codes, higher: Codes, n_items: int) -> Codes:
+    """Return for every item the first one that it is linked to, by any number of pairs, (Q,).
+
+    Groups begin as single items. Wherever a pair links two, the later one joins the earliest that it is linked to.
+    """
+    first = np.arange(n_items, dtype=np.int32)
+    while (first[lower] != first[higher]).any():
+        np.minimum.at(first, first[lower], first[higher])
+        np.minimum.at(first, first[higher], first[lower])
+        while (first[first] != first).any():
+            first = first[first]
+    return first
 
 
 def _list(items: list[Any]) -> str:

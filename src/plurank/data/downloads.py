@@ -8,19 +8,19 @@ import hashlib
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 from plurank import writing
 from plurank.data.dataset_list import RemoteFile
 from plurank.exceptions import DataError
+from plurank.extras import extra
 
 TIMEOUT = 60  # seconds without an answer
 
 
 def find_cache(folder: str | os.PathLike[str] | None) -> Path:
     """Give the folder for data sets: the one given, PLURANK_DATA, or the user's cache; made if missing."""
-    import pooch
-
-    cache = Path(folder or os.environ.get("PLURANK_DATA") or pooch.os_cache("plurank")).expanduser()
+    cache = Path(folder or os.environ.get("PLURANK_DATA") or _import_pooch().os_cache("plurank")).expanduser()
     try:
         cache.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -30,7 +30,7 @@ def find_cache(folder: str | os.PathLike[str] | None) -> Path:
 
 def download(file: RemoteFile, cache: Path, mirror: str | None) -> Path:
     """Fetch a file into the cache; it appears there whole, with the published checksum, or not at all."""
-    import pooch
+    pooch = _import_pooch()
     import requests
 
     url = f"{mirror.rstrip('/')}/{file.name}" if mirror else file.url
@@ -54,6 +54,12 @@ def download(file: RemoteFile, cache: Path, mirror: str | None) -> Path:
     except OSError as error:
         raise DataError(f"{cache / file.name} could not be written: {error.strerror or error}.") from None
     return cache / file.name
+
+
+def _import_pooch() -> Any:
+    with extra("datasets", "fetching a data set"):
+        import pooch
+    return pooch
 
 
 def check_kept(file: RemoteFile, path: Path) -> None:

@@ -5,7 +5,6 @@ from datetime import date, datetime, timedelta
 from types import NoneType
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -43,13 +42,19 @@ def _to_polars(values: Any, name: str) -> pl.Series:
     n_dimensions = len(getattr(values, "shape", (0,)))
     if n_dimensions != 1:
         raise DataError(f"{name} must be one column, got an array or a frame of {n_dimensions} dimensions.")
+    if isinstance(values, np.ndarray):
+        return _from_array(values, name)
+    if isinstance(values, (list, tuple, range)):
+        return _from_array(object_array(values), name)
+    import narwhals as nw  # commands have no columns of other libraries, and need not wait for it
+
     column = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
         pandas = column.implementation.is_pandas_like()
         return _from_array(column.to_numpy(), name) if pandas else column.to_polars()
     if hasattr(values, "__arrow_c_array__"):
         return pl.Series(name, values)
-    return _from_array(values if isinstance(values, np.ndarray) else object_array(values), name)
+    return _from_array(object_array(values), name)
 
 
 def object_array(values: Iterable[Any]) -> Labels:

@@ -8,8 +8,8 @@ of the people who dissent most often: a minority too small for a ranking of its 
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -36,13 +36,15 @@ def find_agreement(agree: Counts, disagree: Counts, dissenters: Counts, level: f
     """Estimate shares from counts by camp (Q, K), and those of dissenters who agree and disagree (Q, 2)."""
     first, second = agree + 0.5, disagree + 0.5
     tail = (1.0 - level) / 2.0
-    lower = np.where(agree == 0, 0.0, beta.ppf(tail, first, second))  # the usual form of Jeffreys' interval
-    upper = np.where(disagree == 0, 1.0, beta.ppf(1.0 - tail, first, second))
-    above, below = (np.asarray(beta.cdf(1.0 - CLEAR_SHARE, a, b)) for a, b in ((second, first), (first, second)))
+    lower = np.where(
+        agree == 0, 0.0, scipy.special.betaincinv(first, second, tail)
+    )  # the usual form of Jeffreys' interval
+    upper = np.where(disagree == 0, 1.0, scipy.special.betaincinv(first, second, 1.0 - tail))
+    above, below = (scipy.special.betainc(a, b, 1.0 - CLEAR_SHARE) for a, b in ((second, first), (first, second)))
     mean = (agree.sum(axis=1) + 1.0) / (agree.sum(axis=1) + disagree.sum(axis=1) + 2.0)
     for_it, against = dissenters[:, 0] + PRIOR_VOTES * mean, dissenters[:, 1] + PRIOR_VOTES * (1.0 - mean)
-    above_there = np.asarray(beta.cdf(1.0 - CLEAR_SHARE, against, for_it))
-    below_there = np.asarray(beta.cdf(1.0 - CLEAR_SHARE, for_it, against))
+    above_there = scipy.special.betainc(against, for_it, 1.0 - CLEAR_SHARE)
+    below_there = scipy.special.betainc(for_it, against, 1.0 - CLEAR_SHARE)
     heard = agree + disagree >= LEAST_CLEAR  # a camp with fewer votes is no side of a dispute
     high, low = np.where(heard, above, 0.0), np.where(heard, below, 0.0)
     neither = np.maximum(1.0 - high - low, 0.0)

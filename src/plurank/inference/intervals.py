@@ -5,8 +5,8 @@ a user's weights are about Dirichlet, with the evidence behind them as concentra
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 Floats = NDArray[np.float64]
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -81,7 +81,7 @@ def weight_bounds(weights: Floats, evidence: Floats, level: float) -> tuple[Floa
     second = np.maximum(evidence[:, None] * (1.0 - weights), 1e-9)
     low, high = first <= NEAR_AN_END, second <= NEAR_AN_END
     tail = 1.0 - level
-    lower = beta.ppf(np.where(high & ~low, tail, tail / 2.0), first, second)
-    upper = beta.ppf(np.where(low & ~high, level, 1.0 - tail / 2.0), first, second)
+    lower = scipy.special.betaincinv(first, second, np.where(high & ~low, tail, tail / 2.0))
+    upper = scipy.special.betaincinv(first, second, np.where(low & ~high, level, 1.0 - tail / 2.0))
     lower, upper = np.where(low, 0.0, lower), np.where(high, 1.0, upper)
     return np.minimum(lower, weights), np.maximum(upper, weights)

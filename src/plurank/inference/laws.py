@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
 
 from plurank import kernels
 from plurank.components.bradley_terry import BradleyTerry
@@ -109,7 +109,7 @@ class Blends:
 
     def chances(self, weights: Floats, left: Codes, right: Codes) -> Floats:
         """P(left over right) for pairs and for each of several weights (m, K), (n, m)."""
-        chances: Floats = expit(self._leads(left, right) @ weights.T)
+        chances: Floats = scipy.special.expit(self._leads(left, right) @ weights.T)
         return chances
 
     def _leads(self, left: Codes, right: Codes) -> Floats:
@@ -150,7 +150,7 @@ class Posteriors:
         values = np.zeros(c.n_users)
         for u in np.flatnonzero(np.diff(c.offsets)):
             _, likelihoods, shares = self._propose(int(u), n_particles * DRAWS_PER_PARTICLE, int(seeds[u]))
-            values[u] = logsumexp(likelihoods + shares) - logsumexp(shares)
+            values[u] = scipy.special.logsumexp(likelihoods + shares) - scipy.special.logsumexp(shares)
         return values
 
     def draw(self, user: int, n: int, seed: int) -> Draws:

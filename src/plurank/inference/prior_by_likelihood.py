@@ -8,8 +8,8 @@ a Dirichlet(gamma), and the prior's counts by Minka's fixed point. The bound nev
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln, polygamma
 
 from plurank import kernels
 from plurank.components.strict import Strict
@@ -57,7 +57,7 @@ def fit_prior_by_likelihood(
 
 def expected_logs(posteriors: Floats) -> Floats:
     """Mean logarithms of weights under Dirichlets (M, K), (M, K)."""
-    return digamma(posteriors) - digamma(posteriors.sum(axis=1, keepdims=True))
+    return scipy.special.digamma(posteriors) - scipy.special.digamma(posteriors.sum(axis=1, keepdims=True))
 
 
 def bound_of(prior: Floats, posteriors: Floats, values: Floats) -> float:
@@ -68,7 +68,7 @@ def bound_of(prior: Floats, posteriors: Floats, values: Floats) -> float:
 
 def _volume(counts: Floats) -> Floats:
     """Log of the constant of Dirichlet densities (..., K)."""
-    return gammaln(counts.sum(axis=-1)) - gammaln(counts).sum(axis=-1)
+    return scipy.special.gammaln(counts.sum(axis=-1)) - scipy.special.gammaln(counts).sum(axis=-1)
 
 
 def best_counts(prior: Floats, logs: Floats) -> Floats:
@@ -78,7 +78,7 @@ def best_counts(prior: Floats, logs: Floats) -> Floats:
     over rankings, so that it may stop at the ends of the range.
     """
     for _ in range(COUNT_ROUNDS):
-        fixed = np.clip(_inverse_digamma(digamma(prior.sum()) + logs), *COUNT_RANGE)
+        fixed = np.clip(_inverse_digamma(scipy.special.digamma(prior.sum()) + logs), *COUNT_RANGE)
         newton = np.clip(prior + _newton_step(prior, logs), *COUNT_RANGE)
         new = max(fixed, newton, key=lambda counts: float(_volume(counts) + counts @ logs))
         moved = np.abs(new / prior - 1.0).max()
@@ -90,15 +90,17 @@ def best_counts(prior: Floats, logs: Floats) -> Floats:
 
 def _newton_step(counts: Floats, logs: Floats) -> Floats:
     """Give the step of Newton's method; the curvature is diagonal plus a constant, so that it costs no more than K."""
-    slope = digamma(counts.sum()) - digamma(counts) + logs
-    own = polygamma(1, counts)
-    shared = (slope / own).sum() / (1.0 / polygamma(1, counts.sum()) - (1.0 / own).sum())
+    slope = scipy.special.digamma(counts.sum()) - scipy.special.digamma(counts) + logs
+    own = scipy.special.polygamma(1, counts)
+    shared = (slope / own).sum() / (1.0 / scipy.special.polygamma(1, counts.sum()) - (1.0 / own).sum())
     return (slope + shared) / own
 
 
 def _inverse_digamma(y: Floats) -> Floats:
     """Solve ``digamma(x) = y`` by Newton's steps from Minka's start, which is close enough for six to do."""
-    x = np.where(y >= -2.22, np.exp(np.minimum(y, 100.0)) + 0.5, -1.0 / np.minimum(y - digamma(1.0), -1e-3))
+    x = np.where(
+        y >= -2.22, np.exp(np.minimum(y, 100.0)) + 0.5, -1.0 / np.minimum(y - scipy.special.digamma(1.0), -1e-3)
+    )
     for _ in range(6):
-        x -= (digamma(x) - y) / polygamma(1, x)
+        x -= (scipy.special.digamma(x) - y) / scipy.special.polygamma(1, x)
     return x

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import entr
 
 from plurank.inference.laws import Law
 from plurank.inference.weight_draws import Draws
@@ -53,7 +53,7 @@ def information_gain(chances: Floats, shares: Floats) -> Floats:
 
 
 def _entropy(p: Floats) -> Floats:
-    bits: Floats = (entr(p) + entr(np.maximum(1.0 - p, 0.0))) / np.log(2.0)
+    bits: Floats = (scipy.special.entr(p) + scipy.special.entr(np.maximum(1.0 - p, 0.0))) / np.log(2.0)
     return bits
 
 

@@ -11,8 +11,8 @@ where each star is as frequent as it was.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.integer]
@@ -39,7 +39,7 @@ class StarLaw:
         """Give the probability of every level, (n, L), for users, -1 for unknown ones, and utilities (n,)."""
         x = (utilities - self.centre) / self.scale
         middle, spread = _predict(x, self.lines[users], self.covariances[users])
-        below = ndtr((self.thresholds - middle[:, None]) / spread[:, None])
+        below = scipy.special.ndtr((self.thresholds - middle[:, None]) / spread[:, None])
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
 
@@ -51,7 +51,7 @@ def fit_stars(users: Numbers, utilities: Floats, values: Floats, n_users: int) -
         scale = 1.0
     x = (utilities - centre) / scale
     shares = np.cumsum(np.bincount(codes))[:-1] / len(codes)
-    thresholds = ndtri(shares)
+    thresholds = scipy.special.ndtri(shares)
     mean, covariance = np.array([0.0, 0.0]), FIRST_VARIANCE * np.eye(2)
     lines = np.zeros((n_users, 2))
     products = _sum_products(users, x, n_users)
@@ -87,7 +87,9 @@ def _expect_likings(middle: Floats, thresholds: Floats, codes: Numbers) -> Float
     """Give the mean of N(middle, 1) within the interval of each star, (n,)."""
     edges = np.concatenate([[-np.inf], thresholds, [np.inf]])
     low, high = edges[codes] - middle, edges[codes + 1] - middle
-    apart = (_density(low) - _density(high)) / np.maximum(ndtr(high) - ndtr(low), LEAST_CHANCE)
+    apart = (_density(low) - _density(high)) / np.maximum(
+        scipy.special.ndtr(high) - scipy.special.ndtr(low), LEAST_CHANCE
+    )
     return middle + np.clip(apart, low, high)  # far out, both of these round to 0
 
 
@@ -109,7 +111,7 @@ def _place_thresholds(thresholds: Floats, shares: Floats, middle: Floats, spread
     """Move each threshold by a Newton step to where the share of ratings expected below it is the share that was."""
     apart = (thresholds - middle[:, None]) / spread[:, None]
     slopes = (_density(apart) / spread[:, None]).mean(axis=0)
-    steps = (ndtr(apart).mean(axis=0) - shares) / np.maximum(slopes, LEAST_CHANCE)
+    steps = (scipy.special.ndtr(apart).mean(axis=0) - shares) / np.maximum(slopes, LEAST_CHANCE)
     return thresholds - np.clip(steps, -LONGEST_STEP, LONGEST_STEP)
 
 

@@ -5,8 +5,8 @@ explain, so each comparison is reversed with a small flip probability, fitted by
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from plurank import kernels
 from plurank.components.ordered import places_of
@@ -72,5 +72,5 @@ def flip_behind(shares: Floats, counts: Floats | None) -> float:
     def loss(flip: float) -> float:
         return -float(mass @ np.log(win_probabilities(centres, flip)))
 
-    found = minimize_scalar(loss, bounds=(least, 0.5), method="bounded", options={"xatol": 1e-7})
+    found = scipy.optimize.minimize_scalar(loss, bounds=(least, 0.5), method="bounded", options={"xatol": 1e-7})
     return float(found.x)

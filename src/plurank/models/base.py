@@ -4,12 +4,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from plurank.components.bradley_terry import BradleyTerry
@@ -31,11 +30,13 @@ from plurank.inference.laws import Law, Tokens
 from plurank.inference.priors import count_weights
 from plurank.models.boards import board
 from plurank.models.consensus import agreement, camps
+from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Fields
 from plurank.models.followers import Followers, last_if_unknown, rows_among
 from plurank.models.sklearn_api import WeightTransformer
 from plurank.models.unknown import refuse_unknown, skip_unknown
 from plurank.models.votes import count_votes
+from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class RankingModel(WeightTransformer):
     items_: Labels
     users_: Labels
     data_: Summary | None
+    n_iter_: int  # passes of the fit
+    converged_: bool
     deviation_: float | None = None  # how far people's own log odds of items are from what their rankings say
     item_texts_: list[str] | None = None  # what to show for every item, (Q,); None where the ids are all there is
     user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
@@ -83,6 +86,10 @@ class RankingModel(WeightTransformer):
     def _prior(self) -> Floats:
         """The counts of the Dirichlet of user weights, (K,)."""
         return count_weights(self.mean_weights_, self.concentration_)
+
+    @abstractmethod
+    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:
+        """Fit to comparisons."""
 
     @abstractmethod
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
@@ -140,7 +147,7 @@ class RankingModel(WeightTransformer):
 
     def predict_proba(self, X: Any) -> Floats:
         """P(left preferred) for a frame with columns user, left, right, (n,). Unknown users get the mean weights."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         columns = as_columns(X)
         users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
         items = [self._known_items(side, name) for side, name in ((left, "left"), (right, "right"))]
@@ -158,14 +165,14 @@ class RankingModel(WeightTransformer):
 
     def predict_held_out(self, X: Any) -> tuple[Floats, Floats | None]:
         """Probability of what happened in each test comparison, (n,), and the comparisons' weights."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         test = self._in_own_items(as_comparisons(X))
         users = look_up(test.users, self.users_, "user")
         return self._predict(users[test.user_of_each()], test.winners, test.losers), test.weights
 
     def predict_new(self, asked: Any, test: Any) -> Floats:
         """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
         people, rows = self.followers(asked), rows_among(asked, test)
         chances = self.probabilities(people, rows, test.winners, test.losers)
@@ -201,7 +208,7 @@ class RankingModel(WeightTransformer):
         check_choice("method", method, ScoreMethod)
         if method == "predictive":
             return self._mean_over(X, log_likelihood)
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         check_whole("n_particles", n_particles, 1)
         test = self._in_own_items(as_comparisons(X))
         with threadpool_limits(1, "blas"):  # so that sums have one order
@@ -227,7 +234,7 @@ class RankingModel(WeightTransformer):
         The score is the probability to be preferred to another item drawn at random. Without a user the
         population's mean weights count; for a new user give ``weights``, a row of what ``transform`` returned.
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return self._board(self._one_row(user, weights))
 
     def _board(self, weights: Floats) -> pl.DataFrame:
@@ -262,7 +269,7 @@ class RankingModel(WeightTransformer):
 
     def common_ground(self, level: float = LEVEL) -> pl.DataFrame:  # noqa: ARG002
         """Say which items all camps like, dislike and dispute, with uncertainty; see ``MixedRanking``."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         raise ParameterError(
             f"{type(self).__name__} says nothing of how certain its rankings are, so nothing can be called common "
             "ground. Fit a MixedRanking."
@@ -270,7 +277,7 @@ class RankingModel(WeightTransformer):
 
     def committee(self, *_: Any, **__: Any) -> "Committee":
         """Choose items so that as many people as possible find one that they rank highly; see ``MixedRanking``."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         raise ParameterError(
             f"{type(self).__name__} says nothing of how certain its rankings are, so nobody knows how many a committee "
             "serves. Fit a MixedRanking."
@@ -290,7 +297,7 @@ class RankingModel(WeightTransformer):
         disagree, with bounds that hold with probability ``level``. There are no rows where the model was not fitted to
         agree/disagree votes.
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return agreement(self, level)
 
     def camps(self) -> pl.DataFrame:
@@ -299,7 +306,7 @@ class RankingModel(WeightTransformer):
         Columns ranking (from 1), share (its mean weight), people (who follow it most), people_80 (whose weight on it is
         0.8 or more), votes (cast by those who follow it most; null where an older file does not say).
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return camps(self)
 
     def fold_in(self, answers: Any = None) -> "Person":
@@ -310,7 +317,7 @@ class RankingModel(WeightTransformer):
         """
         from plurank.models.person import Person, as_answers
 
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         told = as_answers(answers, self.items_)
         return Person(self, told if told.items is self.items_ else self._in_own_items(told))
 
@@ -396,12 +403,12 @@ class RankingModel(WeightTransformer):
         """The figures of the fitted model: ``model.plot.rankings()`` and others, each an altair chart."""
         from plurank.report.plots import Plots
 
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return Plots(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""
         from plurank.models.files import save
 
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         save(self, path)

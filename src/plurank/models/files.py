@@ -4,7 +4,6 @@ import json
 import os
 import zipfile
 from importlib import import_module
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -78,7 +77,7 @@ def _pack(model: RankingModel) -> bytes:
     description = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "plurank_version": version("plurank"),
+        "plurank_version": _own_version(),
         "class": type(model).__name__,
         "parameters": {name: plain(value) for name, value in params.items()},
         "fitted": {name: plain(value) for name, value in values.items()},
@@ -95,6 +94,12 @@ def _pack(model: RankingModel) -> bytes:
             np.save(part, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", part.getvalue())
     return buffer.getvalue()
+
+
+def _own_version() -> str:
+    from importlib.metadata import version  # slow to import, and most commands only read
+
+    return version("plurank")
 
 
 def _pack_labels(labels: Labels) -> dict[str, Any]:
@@ -164,7 +169,7 @@ def _read_description(archive: zipfile.ZipFile, name: str) -> tuple[type[Ranking
         newer = ascii(str(description.get("plurank_version")))[1:-1]  # whoever wrote it, it is for a terminal or a log
         raise DataError(
             f"{name} was saved by plurank {newer:.40}, which is newer than this one "
-            f"({version('plurank')}). Upgrade plurank to read it."
+            f"({_own_version()}). Upgrade plurank to read it."
         )
     if description["class"] not in CLASSES:
         raise DataError(f"{name} holds a {description['class']!r}; this plurank knows {', '.join(CLASSES)}.")

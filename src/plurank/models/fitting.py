@@ -5,8 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import log_expit
 
 from plurank.algorithms.checkpoint import Checkpoint
 from plurank.algorithms.choose_priors import Chosen, choose_priors
@@ -98,7 +98,7 @@ def _find_influence(model: "MixedRanking", source: Source) -> dict[str, Any] | N
     users = sample.user_of_each()
     rows = look_up(sample.users, model.users_, "user")[users]
     chances = model.probabilities(model.followers(), rows, sample.winners, sample.losers)
-    by_one = log_expit(one[sample.winners] - one[sample.losers])
+    by_one = scipy.special.log_expit(one[sample.winners] - one[sample.losers])
 
     def sum_by_user(values: Floats) -> Floats:
         weighted = values if counted.weights is None else counted.weights * values

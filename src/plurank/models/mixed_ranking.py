@@ -6,7 +6,6 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.crowd import Crowd, InMemory
@@ -29,6 +28,7 @@ from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import count_weights, mean_of
 from plurank.models.base import Codes, Floats
 from plurank.models.crowds import open_crowd, open_engine
+from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Field, Fields, JsonField, plain
 from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
 from plurank.models.followers import Followers
@@ -83,6 +83,8 @@ class MixedRanking(ScoredRankings):
     """
 
     about = "rankings and weights by maximum posterior"
+    spread_: float
+    log_posterior_: Floats
     rated_: bool
     worth_: float
     dispersion_: Floats
@@ -213,7 +215,7 @@ class MixedRanking(ScoredRankings):
         What earlier comparisons said is remembered as a Gaussian of the scores and a Dirichlet of each user's weights;
         the result is close to a fit of all comparisons together. Rankings keep their numbers.
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         if self.component != "bradley-terry":
             raise ParameterError(
                 f"update needs component='bradley-terry'; the orders of {self.component!r} do not remember the "
@@ -261,7 +263,7 @@ class MixedRanking(ScoredRankings):
     @property
     def influence(self) -> Influence | None:
         """Whether the rankings beyond the first rest on a handful of people; None where nobody could look."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return None if self.influence_ is None else Influence.from_dict(self.influence_)
 
     def _warn_if_unfinished(self) -> None:

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from sklearn.base import clone
-
 from plurank.data.sampling import some_users
 from plurank.data.sources import as_comparisons, as_source
 from plurank.data.splitting import check_test_size, hold_out, too_few
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
+from plurank.models.estimator import clone
 from plurank.models.files import class_named
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator
@@ -41,7 +40,7 @@ def held_out_quality(
         raise too_few(sample)
     train, held_out = parts
     fresh = clone(model)
-    if "random_state" in fresh.get_params() and fresh.random_state is None:
+    if fresh.get_params().get("random_state", 0) is None:
         fresh.set_params(random_state=random_state)
     fresh.fit(train, on_progress=on_progress)
     single = class_named(YARDSTICK)().fit(train, on_progress=on_progress)

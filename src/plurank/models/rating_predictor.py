@@ -8,8 +8,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from plurank.choices import RatingTies
 from plurank.data.checks import check_choice
@@ -23,6 +21,7 @@ from plurank.exceptions import ConvergenceWarning, DataError, ParameterError, Sk
 from plurank.inference.most_likely_star import level_likelihoods
 from plurank.inference.star_law import StarLaw, fit_stars
 from plurank.models.base import Codes, Floats, RankingModel
+from plurank.models.estimator import Estimator, check_is_fitted
 from plurank.models.followers import Followers, last_if_unknown
 from plurank.rng import RandomState, as_generator, draw_seed, spawn, uniforms_of
 
@@ -36,7 +35,7 @@ BLOCK_PAIRS = 2**20  # that are held at once
 EQUALLY = 1e-9  # likely are stars whose log-likelihoods differ by no more: by rounding
 
 
-class RatingPredictor(BaseEstimator):  # type: ignore[misc]
+class RatingPredictor(Estimator):
     """Predict what star a person would give to an item, from a fitted model of rankings and ratings seen before.
 
     Parameters: ``model``, any fitted model; ``rule``: ``calibrated`` learns how each person uses the stars, given the
@@ -68,7 +67,10 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
         self.integers = integers
         self.random_state = random_state
 
-    def __sklearn_clone__(self) -> "RatingPredictor":
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "levels_")
+
+    def __sklearn_clone__(self) -> Self:
         # a copy of the model would have forgotten its fit
         return type(self)(**self.get_params(deep=False))
 
@@ -101,7 +103,7 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         if not isinstance(self.model, RankingModel):
             raise ParameterError(f"model must be a fitted model of plurank, got {type(self.model).__name__}.")
-        check_is_fitted(self.model, "rankings_")
+        check_is_fitted(self.model)
         check_choice("rule", self.rule, Rule)
         check_choice("ties", self.ties, RatingTies)
         if not isinstance(self.integers, bool):
@@ -158,7 +160,7 @@ class RatingPredictor(BaseEstimator):  # type: ignore[misc]
 
     def _read_questions(self, frame: Any) -> tuple[Any, Codes]:
         """Give users as they are called and items as the model numbers them, -1 for unknown ones."""
-        check_is_fitted(self, "levels_")
+        check_is_fitted(self)
         if (self._law is None) == (self.rule == "calibrated"):
             raise ParameterError(f"rule was changed to {self.rule!r} after the fit. Fit again.")
         columns = as_columns(frame)

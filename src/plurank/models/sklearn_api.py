@@ -1,15 +1,13 @@
 """What scikit-learn expects of a transformer: names of the columns, frames with ids, and the usual shortcuts."""
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
-import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from plurank.data.checks import check_choice
 from plurank.data.columns import as_columns, find_column
@@ -18,17 +16,22 @@ from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.exceptions import ParameterError
+from plurank.models.estimator import Estimator, check_is_fitted
 
 Floats = NDArray[np.float64]
 Output = Literal["default", "pandas", "polars"]
 Unknown = Literal["error", "ignore"]
 
 
-class WeightTransformer(BaseEstimator):  # type: ignore[misc]
+class WeightTransformer(Estimator):
     """A model that turns the comparisons of users into their weights."""
 
     mean_weights_: Floats
     items_: Labels
+    _sklearn_output_config: dict[str, str] = {}  # noqa: RUF012  # what set_output chose, replaced as a whole
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "rankings_")
 
     @abstractmethod
     def _transform_source(self, source: Comparisons | Store, unknown: str) -> Floats:
@@ -59,7 +62,7 @@ class WeightTransformer(BaseEstimator):  # type: ignore[misc]
 
     def _weights_of(self, X: Any, unknown: str) -> tuple[Callable[[], Labels], Floats]:
         """Return what reads the users' ids, which of a store takes time, and their weights, (n_users, K)."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         check_choice("unknown", unknown, Unknown)
         source = as_source(X)
         weights, order = self._transform_source(source, unknown), _appearance(X, source)
@@ -83,19 +86,33 @@ class WeightTransformer(BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the columns of ``transform``: ranking_1, ranking_2, ..."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return np.array([f"ranking_{k + 1}" for k in range(len(self.mean_weights_))], dtype=object)
 
     def set_output(self, *, transform: Output | None = None) -> Self:
         """Choose what ``transform`` returns: "default" (an array), "pandas" (users are the index) or "polars"."""
         if transform is not None:
             check_choice("transform", transform, Output)
-            self._sklearn_output_config = {"transform": transform}  # which clone() copies
+            self._sklearn_output_config = {"transform": transform}
         return self
 
+    def __sklearn_clone__(self) -> Self:
+        copied = super().__sklearn_clone__()
+        copied._sklearn_output_config = dict(self._sklearn_output_config)
+        return copied
+
     def _output(self) -> str:
-        chosen: dict[str, str] = getattr(self, "_sklearn_output_config", {})
-        return chosen.get("transform") or str(sklearn.get_config().get("transform_output", "default"))
+        if "transform" in self._sklearn_output_config:
+            return self._sklearn_output_config["transform"]
+        sklearn = sys.modules.get("sklearn")  # nobody has set an option of what was never imported
+        return "default" if sklearn is None else str(sklearn.get_config().get("transform_output", "default"))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
 
     def _as_polars(self, users: Labels, weights: Floats) -> pl.DataFrame:
         columns = [pl.Series(name, weights[:, k]) for k, name in enumerate(self.get_feature_names_out())]

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
+import scipy
 
 from plurank.choices import Mixing
 from plurank.components.bradley_terry import BradleyTerry, mean_wins, slopes
@@ -20,6 +19,7 @@ from plurank.models.base import Floats, RankingModel
 from plurank.models.boards import board, check_ranking, weight_table
 from plurank.models.committee import Committee, choose
 from plurank.models.consensus import common_ground
+from plurank.models.estimator import check_is_fitted
 
 
 class ScoredRankings(RankingModel):
@@ -52,7 +52,7 @@ class ScoredRankings(RankingModel):
         if self.mixing == "utility":
             return mean_wins((self.scores_ @ weights + own)[:, None])[:, 0], (own, errors)
         before = self._item_scores(weights)
-        scores: Floats = expit(log_odds(before) + own - own.mean())
+        scores: Floats = scipy.special.expit(log_odds(before) + own - own.mean())
         return scores, (scores - before, scores * (1.0 - scores) * errors)
 
     def _wins_by_ranking(self) -> Floats:
@@ -87,7 +87,7 @@ class ScoredRankings(RankingModel):
 
     def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
         """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         check_ranking(ranking, len(self.rankings_))
         k = ranking - 1
         order = self.rankings_[k]
@@ -133,7 +133,7 @@ class ScoredRankings(RankingModel):
         >>> model.common_ground().select("item", "votes", "label").height
         12
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return common_ground(self, level)
 
     def committee(
@@ -174,12 +174,12 @@ class ScoredRankings(RankingModel):
         >>> len(chosen.items), chosen.guarantee
         (2, 1.0)
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         return choose(self, size, cost, budget, top, level)
 
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
         """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         check_share("level", level)
         if user is None:
             raise DataError("expected a user of the model, got None.")

@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
-from sklearn.utils.validation import check_is_fitted
 
 from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
@@ -15,6 +14,7 @@ from plurank.data.encoding import as_series
 from plurank.data.sources import as_source
 from plurank.models.base import RankingModel
 from plurank.models.crowds import map_users, open_engine
+from plurank.models.estimator import check_is_fitted
 from plurank.writing import check_target, write_beside
 
 
@@ -31,7 +31,7 @@ def write_weights(
     The file is CSV where its name ends in .csv, else Parquet. Users are folded in by a fitted model as ``transform``
     does; nothing is fitted again. Group by group of users, here or on a Dask cluster; the file is whole or absent.
     """
-    check_is_fitted(model, "rankings_")
+    check_is_fitted(model)
     target = check_target(path)
     with (
         open_engine(X, engine, scheduler) as runner,

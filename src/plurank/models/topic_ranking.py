@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.recover_rankings import Recovery, check_distinct, novel_rows, recover_rankings
@@ -21,6 +20,7 @@ from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.prior_by_likelihood import fit_prior_by_likelihood
 from plurank.models.crowds import open_engine
+from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
@@ -164,7 +164,7 @@ class TopicRanking(StrictRankings):
 
         None for a ranking that agrees with some other ranking on every pair compared.
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         labels = self.items_.tolist()
         return [None if i < 0 else (labels[i], labels[j]) for i, j in self._novel_items]
 
@@ -173,7 +173,7 @@ class TopicRanking(StrictRankings):
 
         Only on request: it grows with the square of the number of items.
         """
-        check_is_fitted(self, "rankings_")
+        check_is_fitted(self)
         n = len(self.items_)
         i, j = np.divmod(np.arange(n * n), n)
         i, j = i[i != j].astype(np.int32), j[i != j].astype(np.int32)

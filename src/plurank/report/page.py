@@ -6,7 +6,7 @@ from importlib.resources import files
 from os import PathLike
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
+from jinja2 import Environment, StrictUndefined
 
 from plurank.data.sources import as_source
 from plurank.data.store import Store
@@ -14,6 +14,7 @@ from plurank.data.summary import Summary, summarise
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import ParameterError, PlurankError
 from plurank.models.base import RankingModel
+from plurank.models.estimator import check_is_fitted
 from plurank.models.quality import check_model, held_out_quality
 from plurank.progress import Progress, silent
 from plurank.report import ground as common
@@ -58,7 +59,7 @@ def write_report(
     nearest to each ranking.
     """
     check_model(model)
-    check_is_fitted(model, "rankings_")
+    check_is_fitted(model)
     target = check_target(path)
     source = None if comparisons is None else as_source(comparisons)
     quality, why = _measure(model, source, test, random_state, on_progress)
@@ -95,8 +96,6 @@ def _render(
     *,
     with_people: bool,
 ) -> str:
-    from jinja2 import Environment, StrictUndefined
-
     room = files("plurank.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((room / "page.html.jinja").read_text(encoding="utf-8"))

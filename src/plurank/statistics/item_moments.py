@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
@@ -52,7 +52,12 @@ class SignedCounts:
 
 
 def leading_item_directions(
-    product: Callable[[Floats], Floats], seen: Floats, links: csr_array, n_directions: int, *, rng: np.random.Generator
+    product: Callable[[Floats], Floats],
+    seen: Floats,
+    links: "scipy.sparse.csr_array",
+    n_directions: int,
+    *,
+    rng: np.random.Generator,
 ) -> Floats:
     """Give the leading directions of whitened C, scaled back to s, (Q, n_directions), by subspace iteration.
 
@@ -69,7 +74,9 @@ def leading_item_directions(
     return whiten * np.linalg.qr(items)[0]
 
 
-def link_items(n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], own: Floats) -> csr_array:
+def link_items(
+    n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], own: Floats
+) -> "scipy.sparse.csr_array":
     """Lay out what is taken out of C for every pair, (Q, Q)."""
-    links = coo_array((own, (lower, higher)), shape=(n_items, n_items)).tocsr()
+    links = scipy.sparse.coo_array((own, (lower, higher)), shape=(n_items, n_items)).tocsr()
     return links + links.T

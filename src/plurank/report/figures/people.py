@@ -26,15 +26,14 @@ def draw_weights(model: RankingModel, user: Any = None) -> Any:
     rows: list[dict[str, Any]] = [
         {"ranking": name, "weight": float(w), "text": percent(w)} for name, w in zip(names, weights, strict=True)
     ]
-    known = user is not None and isinstance(model, ScoredRankings)
-    if known:
+    if user is not None and isinstance(model, ScoredRankings):
         bounds = model.weight_intervals(user).select("lower", "upper").rows()
         for row, (low, high) in zip(rows, bounds, strict=True):
             row |= {"lower": low, "upper": high}
     x = alt.X("weight:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     bars = alt.Chart(data(rows)).encode(y=by_name("ranking", names))
     layers = [bars.mark_bar(opacity=0.85, height={"band": 0.7}).encode(x=x)]
-    if known:
+    if "lower" in rows[0]:
         lines = bars.mark_rule(color=INK, strokeWidth=1.5).encode(x="lower:Q", x2="upper:Q")
         layers += [
             lines,
@@ -44,7 +43,7 @@ def draw_weights(model: RankingModel, user: Any = None) -> Any:
     chart = alt.layer(*layers).properties(width=WIDTH, height=30 * len(names))
     if user is None:
         return finish(chart, "How much people follow each ranking, on average", people(len(model.users_)))
-    about = "The thin line holds the share with 90% probability." if known else ""
+    about = "The thin line holds the share with 90% probability." if "lower" in rows[0] else ""
     return finish(chart, f"How much {label(user, 40)} follows each ranking", about)
 
 
