@@ -80,9 +80,6 @@ def measure(runs: int) -> list[dict[str, object]]:
     """Measure everything in turns, so that all meet the same noise; the first round is to compile bytecode."""
     programs = {name: (IMPORT.format(name),) for name in IMPORTS}
     programs |= {f"plurank {command}": (RUN_TWICE, *command.split()) for command in COMMANDS}
-    kernels = "plain" if os.environ.get("PLURANK_PLAIN") == "1" else "compiled"
-    if kernels == "plain":
-        del programs["plurank demo"]  # minutes of work
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -94,9 +91,7 @@ def measure(runs: int) -> list[dict[str, object]]:
     rows = []
     for what, times in found.items():
         first, second = (min(column) for column in zip(*times, strict=True))
-        rows.append(
-            {"start": what, "before_work": round(first - second, 3), "work": round(second, 3), "kernels": kernels}
-        )
+        rows.append({"start": what, "before_work": round(first - second, 3), "work": round(second, 3)})
     return rows
 
 
