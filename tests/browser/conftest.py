@@ -49,8 +49,8 @@ def service(camps_file, answers_file):
         yield started
 
 
-# for one module at a time: while Playwright is there, no other test could run an event loop
-@pytest.fixture(scope="module")
+# for this folder only, which is a package for its sake: while Playwright is there, no other test could run an event loop
+@pytest.fixture(scope="package")
 def browser():
     with open_browser() as opened:
         yield opened
