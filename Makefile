@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml README.md $(shell find src -name '*.py' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 
-.PHONY: help demo test kernels browser check format coverage mutants release docs pictures benchmarks peers clean
+.PHONY: help demo test test-long kernels browser check format coverage mutants release docs pictures benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
+	@echo "make test-long   what takes minutes: faults everywhere, more simulations, every screen"
 	@echo "make format      sort imports and lay out the code"
 	@echo "make coverage    which lines and branches the tests reach (about a quarter of an hour)"
 	@echo "make mutants     whether the tests notice when the code is changed (about an hour)"
@@ -29,6 +30,10 @@ test:
 
 kernels: .venv/tested-wheel
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/kernels
+
+# The long versions of loops over faults, seeds and screens; make test has a short one of each.
+test-long: .venv/tested-wheel browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests/long
 
 # Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
 browser:

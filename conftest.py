@@ -1,13 +1,16 @@
 """How the tests are run: examples of documents in a folder of their own, and what takes long first."""
 
+from pathlib import Path
+
 import pytest
 
+LONG = Path(__file__).parent / "tests" / "long"
 # Parts that share a browser, a served model or a cluster, which one process shall start once: it gets all of the part.
 TOGETHER = ("tests/browser/", "tests/engine/")
 # What takes long begins first, so that no process is left alone with it at the end. The rest stays in random order.
 FIRST = (
     *TOGETHER, "tests/web/test_server.py", "tests/cli/test_process.py", "tests/docs/", "tests/statistical/",
-    "tests/long/", "tests/data/test_ingest_resume.py", "tests/cli/", "tests/report/", "tests/models/",
+    "tests/data/test_ingest_resume.py", "README.md", "tests/cli/", "tests/report/", "tests/models/",
 )  # fmt: skip
 
 
@@ -17,12 +20,16 @@ def _run_examples_elsewhere(request, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave out what takes minutes, unless it is asked for by name: ``make test-long``."""
+    return True if collection_path == LONG and not any("tests/long" in arg for arg in config.args) else None
+
+
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: place_of(item.nodeid))
-
-
-def place_of(nodeid):
-    return next((place for place, begin in enumerate(FIRST) if nodeid.startswith(begin)), len(FIRST))
+    """Put what takes long first."""
+    items.sort(
+        key=lambda item: next((at for at, begin in enumerate(FIRST) if item.nodeid.startswith(begin)), len(FIRST))
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

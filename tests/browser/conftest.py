@@ -49,7 +49,7 @@ def service(camps_file, answers_file):
         yield started
 
 
-# for this folder only, which is a package for its sake: while Playwright is there, no other test could run an event loop
+# for this folder only, which is a package for that: while Playwright is there, no other test could run an event loop
 @pytest.fixture(scope="package")
 def browser():
     with open_browser() as opened:

@@ -50,9 +50,20 @@ def test_a_store_is_fitted_as_memory_is(name, which, fitted_in_memory, request):
     assert_same_counts(here, there)
 
 
-@pytest.mark.parametrize("which", ["stored", "weighted_store"])
-@pytest.mark.parametrize("name", ["mixed", "as if rated", "the paper's", "the paper's projections"])
+@pytest.mark.parametrize(
+    ("name", "which"),
+    [  # tests/long has every pair
+        ("mixed", "weighted_store"),
+        ("as if rated", "stored"),
+        ("the paper's", "stored"),
+        ("the paper's projections", "weighted_store"),
+    ],
+)
 def test_a_cluster_fits_as_one_process_does(name, which, cluster, fitted_in_memory, request):
+    fit_on_a_cluster(name, which, cluster, fitted_in_memory, request)
+
+
+def fit_on_a_cluster(name, which, cluster, fitted_in_memory, request):
     store, _ = request.getfixturevalue(which)
     here = fitted_in_memory(name, which)
     there = MODELS[name]().fit(store, engine="dask", scheduler=cluster.scheduler_address)

@@ -62,6 +62,7 @@ def test_ctrl_c_ends_all_workers_with_0_and_they_had_followed_the_file(model_fil
         seen = 0
         while seen < 10:  # in a row, from whichever worker
             seen = seen + 1 if get(f"{address}/health")["model"]["n_rankings"] == 1 else 0
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
         assert process.returncode == 0
