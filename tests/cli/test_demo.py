@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 
+import plurank
 from plurank.cli import demo
 
 
@@ -18,6 +19,12 @@ def folder(tmp_path, monkeypatch):
 tell = cache(lambda seed: demo._tell(seed, lambda stage, done: None))
 
 
+@pytest.fixture
+def no_page(monkeypatch):
+    """Leave out the page, which takes longer than the rest."""
+    monkeypatch.setattr(plurank, "write_report", lambda *_, **__: None, raising=False)
+
+
 @pytest.fixture(autouse=True)
 def told_once(monkeypatch):
     """Every story takes a while, and is the same whoever asks for it."""
@@ -25,7 +32,7 @@ def told_once(monkeypatch):
     monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: tell(seed))
 
 
-def test_demo_says_that_its_people_are_made_up_and_what_to_do_next(run):
+def test_demo_says_that_its_people_are_made_up_and_what_to_do_next(run, no_page):
     text = run("demo").stdout
     assert "made up" in text[:100]
     assert "simulated" in text[:100]
@@ -44,7 +51,7 @@ def test_demo_writes_a_page_with_its_quality_and_names_it(run, folder):
     assert [path.name for path in folder.iterdir()] == ["plurank-demo-report.html"]
 
 
-def test_demo_comes_close_to_the_truth(run):
+def test_demo_comes_close_to_the_truth(run, no_page):
     found = json.loads(run("demo", "--json").stdout)
     assert found["simulated"] is True
     assert found["model"] == "MixedRanking"
@@ -54,13 +61,13 @@ def test_demo_comes_close_to_the_truth(run):
     assert found["held_out"]["three_rankings"]["accuracy"] > found["held_out"]["one_ranking"]["accuracy"] + 0.05
 
 
-def test_demo_fits_a_narrow_terminal(run, monkeypatch):
+def test_demo_fits_a_narrow_terminal(run, no_page, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     text = run("demo").stdout.split("Now with your own file")[0]
     assert max(len(line) for line in text.splitlines()) <= 60
 
 
-def test_demo_hands_on_its_seed(run, monkeypatch):
+def test_demo_hands_on_its_seed(run, no_page, monkeypatch):
     asked = []
     monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: asked.append(seed) or tell(0))
     run("demo", "--seed", 7, "--json")

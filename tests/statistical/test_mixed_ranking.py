@@ -106,7 +106,7 @@ def check_intervals(mixing, n_comparisons, n_fits, step):
     found = [covered(mixing, n_comparisons, seed, step) for seed in range(n_fits)]
     places, weights, users = np.mean(found, axis=0)
     # 10 fits, each right or wrong as a whole, stray by sqrt(0.9 * 0.1 / 10) = 0.09 at most: 0.75 is 1.6 of these below.
-    # Measured for every fifth user (20 comparisons each, 150 each): by probability 0.956, 0.875, by utility 0.949, 0.858.
+    # Measured, every fifth user (20 comparisons each, 150 each): by probability 0.956, 0.875, by utility 0.949, 0.858.
     assert 0.75 < weights < 0.99
     # places are whole numbers: an interval of one place that is right nearly always cannot get narrower, so there is no
     # upper bound. Measured: by probability 0.970, 0.995, by utility 0.945, 0.980; for users 0.97 to 0.99.
