@@ -24,7 +24,7 @@ demo: .venv/installed
 
 # Kernels are tested first, beside the checks: what is compiled for them is there for all that follows.
 test:
-	$(MAKE) --no-print-directory -j 2 .venv/tested-wheel browser
+	$(MAKE) --no-print-directory -j 3 .venv/tested-wheel browser
 	$(MAKE) --no-print-directory -j 2 check kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile -rs --ignore tests/kernels
 
@@ -111,8 +111,11 @@ clean:
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	touch $@
 
-.venv/dev: .venv/created pyproject.toml | .venv/wheel
-	$(BIN)/python -m pip install --quiet --upgrade "$$(ls dist/plurank-*.whl)[dev]"
+# Beside the wheel, which need not be there for it. pip would compile all modules in one process.
+.venv/dev: .venv/created pyproject.toml
+	$(BIN)/python .ci/requirements.py dev >.venv/requirements.txt
+	$(BIN)/python -m pip install --quiet --upgrade --no-compile -r .venv/requirements.txt
+	$(BIN)/python -m compileall -qq -j 2 -x /tests/ .venv/lib || true  # some modules are for other Pythons
 	touch $@
 
 .venv/tested-wheel: .venv/dev .venv/wheel
