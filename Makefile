@@ -66,6 +66,7 @@ mutants: .venv/tested-wheel
 
 release: .venv/dev
 	rm -rf build dist .venv/wheel
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py release)
 	$(BIN)/python -m build >/dev/null
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python .ci/check_release.py dist
