@@ -31,7 +31,7 @@ def weighted_store(tmp_path_factory):
     return make_store(tmp_path_factory.mktemp("weighted"), weighted=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # ended after this folder: workers are busy even when nobody asks them anything
 def cluster():
     distributed = pytest.importorskip("distributed")
     before = os.environ.get("NUMBA_NUM_THREADS")
