@@ -14,7 +14,7 @@ import plurank
 from plurank.web import protocol
 from plurank.web.feedback import FeedbackStore, GivenAnswer
 from plurank.web.learning import learn, prepare_lesson
-from tests.web.servers import get, kill_all, postgres, senders, served_here, started
+from tests.web.servers import get, kill_all, postgres, senders, started
 from tests.web.test_screening import make_old
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills process groups, as POSIX has them")
@@ -101,8 +101,8 @@ def talk(address, data, seconds=20):
         return came
 
 
-def test_a_head_without_end_is_not_read_to_its_end(model):
-    with served_here(model) as address:
+def test_a_head_without_end_is_not_read_to_its_end(model_file):
+    with started(model_file, "--no-feedback") as (_, address):  # as it is served: the command chooses the protocol
         for endless in (b"X: " + b"a" * 10**7, b"".join(b"X%d: a\r\n" % n for n in range(10**6))):
             begin = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
             assert b"200 OK" not in talk(address, begin + endless + b"\r\n\r\n")
