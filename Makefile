@@ -4,11 +4,12 @@ BIN := .venv/bin
 SOURCES := pyproject.toml setup.py README.md $(shell find src -name '*.py' -o -name '*.[ch]pp' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 HAS_COMPILER = command -v "$${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null
 
-.PHONY: help demo test compiler sanitize browser check format coverage mutants release docs pictures benchmarks peers clean
+.PHONY: help demo test test-long compiler sanitize kernels browser check format coverage mutants release docs pictures benchmarks peers clean
 
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
+	@echo "make test-long   what takes minutes: faults everywhere, more simulations, every screen"
 	@echo "make format      sort imports and lay out the code"
 	@echo "make sanitize    the kernels under address and undefined-behaviour sanitizers (about two minutes)"
 	@echo "make coverage    which lines and branches the tests reach (about a quarter of an hour)"
@@ -24,9 +25,13 @@ demo: .venv/installed
 	$(BIN)/plurank demo
 
 test:
-	$(MAKE) --no-print-directory -j 2 .venv/tested-wheel browser
-	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs
+	$(MAKE) --no-print-directory -j 3 .venv/tested-wheel browser
+	$(MAKE) --no-print-directory -j 2 check kernels
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs --ignore tests/kernels
+
+# Beside the checks, of which mypy uses one core.
+kernels: .venv/tested-wheel
+	$(BIN)/python -m pytest tests/kernels
 
 # The native library is C++. Where there is no compiler and none can be installed, plurank uses its slow twins in Python.
 compiler:
@@ -40,6 +45,10 @@ compiler:
 # Address and undefined-behaviour sanitizers over the tests of the kernels and many random shapes.
 sanitize: .venv/tested-wheel
 	$(BIN)/python -m tests.kernels.sanitize
+
+# The long versions of loops over faults, seeds and screens; make test has a short one of each.
+test-long: .venv/tested-wheel browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests/long
 
 # Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
 browser:
@@ -74,6 +83,7 @@ mutants: .venv/tested-wheel
 
 release: .venv/dev
 	rm -rf build dist .venv/wheel
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python .ci/requirements.py release)
 	$(BIN)/python -m build >/dev/null
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python .ci/check_release.py dist
@@ -118,8 +128,11 @@ clean:
 	CXXFLAGS=-Werror $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	touch $@
 
-.venv/dev: .venv/created pyproject.toml | .venv/wheel
-	$(BIN)/python -m pip install --quiet --upgrade "$$(ls dist/plurank-*.whl)[dev]"
+# Beside the wheel, which need not be there for it. pip would compile all modules in one process.
+.venv/dev: .venv/created pyproject.toml
+	$(BIN)/python .ci/requirements.py dev >.venv/requirements.txt
+	$(BIN)/python -m pip install --quiet --upgrade --no-compile -r .venv/requirements.txt
+	$(BIN)/python -m compileall -qq -j 2 -x /tests/ .venv/lib || true  # some modules are for other Pythons
 	touch $@
 
 .venv/tested-wheel: .venv/dev .venv/wheel

@@ -43,14 +43,14 @@ def answers_file(tmp_path_factory):
     return tmp_path_factory.mktemp("answers") / "answers.db"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(camps_file, answers_file):
     with Service(camps_file, "--feedback", str(answers_file), "--show-results") as started:
         yield started
 
 
-# for one module at a time: while Playwright is there, no other test could run an event loop
-@pytest.fixture(scope="module")
+# for this folder only, which is a package for that: while Playwright is there, no other test could run an event loop
+@pytest.fixture(scope="package")
 def browser():
     with open_browser() as opened:
         yield opened
@@ -63,7 +63,7 @@ def visit(browser):
 
     def begin(url, part="", **options):
         context = browser.new_context(reduced_motion="reduce", **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         visits.append(Visit(context.new_page(), url))
         return visits[-1].open(part)
 

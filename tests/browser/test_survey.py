@@ -9,6 +9,7 @@ import pytest
 from tests.browser.conftest import PHONE
 from tests.browser.stage import Service
 from tests.browser.test_accessibility import CONTRASTS, NAMELESS, SMALL, TEXTS
+from tests.web.servers import served_here
 
 IDEAS = {
     "bikes": "More bike parking",
@@ -50,9 +51,13 @@ def read_stored(folder):
     return read
 
 
-@pytest.mark.parametrize("run", range(5))
-def test_no_answer_is_lost_when_the_tab_is_closed_at_once(visit, survey, read_stored, run):
-    somebody = visit(survey.url, **(PHONE if run % 2 else {}))
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+def test_no_answer_is_lost_when_the_tab_is_closed_at_once(visit, survey, read_stored, options):
+    close_at_once(visit, survey, read_stored, options)
+
+
+def close_at_once(visit, survey, read_stored, options):
+    somebody = visit(survey.url, **options)
     name, given = somebody.name(), []
     for _ in range(5):
         given.append(somebody.answer(ORDER))
@@ -132,9 +137,12 @@ def test_an_item_that_is_a_sentence_gets_one_full_stop(visit, survey):
         assert ".." not in somebody.text("said")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_every_part_of_a_survey_has_contrast_names_and_size(visit, survey, scheme, width):
+    look_at_every_part(visit, survey, scheme, width)
+
+
+def look_at_every_part(visit, survey, scheme, width):
     somebody = visit(survey.url, color_scheme=scheme, viewport={"width": width, "height": 844})
     for n in range(N_QUESTIONS + 1):
         if n in (0, 1, N_QUESTIONS):
@@ -149,8 +157,8 @@ def test_every_part_of_a_survey_has_contrast_names_and_size(visit, survey, schem
 
 
 def test_a_model_that_knows_nothing_says_so(visit, folder):
-    with Service(folder / "ideas.csv", "--show-results", "--no-feedback") as service:
-        somebody = visit(service.url)
+    with served_here(folder / "ideas.csv", hide_results=False) as address:
+        somebody = visit(f"{address}/")
         assert somebody.text("order-note").startswith("Nothing is known about this order yet")
         assert {*somebody.page.locator("#order .bounds").all_text_contents()} == {"any place"}
         assert sorted(somebody.order()) == sorted(ORDER)

@@ -6,27 +6,26 @@ import pytest
 import plurank
 from plurank.cli.demo import CAMPS
 from tests.browser.conftest import PHONE
-from tests.browser.stage import Service
+from tests.web.servers import served_here
 
 ODD = ("<b>bold</b><script>alert(1)</script>", "🍜 ラーメン", "word " * 40, "x" * 200, "שלום & \"co\" 'quoted'", "007")
 
 
 @pytest.fixture(scope="module")
-def odd_service(tmp_path_factory):
+def odd_service():
     """Serve a model whose labels are markup, emoji, long, or read from right to left."""
     rng = np.random.default_rng(0)
     pairs = np.sort(np.array([rng.choice(len(ODD), 2, replace=False) for _ in range(300)]), axis=1)
     labels = np.array(ODD, dtype=object)
     c = plurank.Comparisons.from_arrays(np.arange(300) // 10, labels[pairs[:, 0]], labels[pairs[:, 1]])
-    file = tmp_path_factory.mktemp("odd") / "odd.plurank"
-    plurank.MixedRanking(2, random_state=0).fit(c).save(file)
-    with Service(file, "--no-feedback") as started:
-        yield started
+    model = plurank.MixedRanking(2, concentration=1.0, spread=1.0, random_state=0).fit(c)
+    with served_here(model, hide_results=False) as address:
+        yield f"{address}/"
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
 def test_odd_labels_are_shown_as_they_are(visit, odd_service, options):
-    somebody = visit(odd_service.url, **options)
+    somebody = visit(odd_service, **options)
     assert sorted(somebody.order()) == sorted(ODD)
     places = []
     for _ in range(4):
@@ -41,7 +40,7 @@ def test_odd_labels_are_shown_as_they_are(visit, odd_service, options):
 
 
 def test_when_every_pair_was_asked_the_page_says_so_and_undo_goes_back(visit, odd_service):
-    somebody = visit(odd_service.url)
+    somebody = visit(odd_service)
     for _ in range(len(ODD) * (len(ODD) - 1) // 2):
         somebody.answer(ODD)
     assert "no pair left" in somebody.text("finished-text")
@@ -50,12 +49,11 @@ def test_when_every_pair_was_asked_the_page_says_so_and_undo_goes_back(visit, od
     assert somebody.page.is_visible("#left")
 
 
-def test_the_page_asks_for_the_token_and_says_when_it_is_wrong(browser, camps_file, tmp_path):
-    (tmp_path / "token.txt").write_text("open sesame", encoding="ascii")
-    with Service(camps_file, "--no-feedback", "--token-file", str(tmp_path / "token.txt")) as service:
+def test_the_page_asks_for_the_token_and_says_when_it_is_wrong(browser, camps_model):
+    with served_here(camps_model, token="open sesame") as address:
         context = browser.new_context()
         page = context.new_page()
-        page.goto(service.url)
+        page.goto(address)
         page.get_by_label("access token").fill("wrong")
         page.keyboard.press("Enter")
         page.get_by_text("That token was not accepted").wait_for()

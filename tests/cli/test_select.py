@@ -11,7 +11,7 @@ from plurank.cli import select
 
 @pytest.fixture(scope="module")
 def selection(few):
-    return plurank.select_rankings(few.comparisons, [1, 2], random_state=0)
+    return plurank.select_rankings(few.comparisons, [1, 2], random_state=0, concentration=0.5, spread=1.5)
 
 
 @pytest.fixture
@@ -25,9 +25,12 @@ def run_quickly(run, few_votes, selection, monkeypatch):
     return run_select
 
 
-def test_select_asks_the_library_and_gives_all_it_says(run, few_votes, few):
-    found = json.loads(run("select", few_votes, "--candidates", "1-2", "--mixing", "utility", "--json").stdout)
-    expected = plurank.select_rankings(few.comparisons, [1, 2], "utility", random_state=0)
+def test_select_asks_the_library_and_gives_all_it_says(run, few, tmp_path):
+    some = few.comparisons.block(0, 40)
+    some.to_frame().write_csv(tmp_path / "votes.csv")
+    asked = ("--candidates", "1-2", "--mixing", "utility", "--json")
+    found = json.loads(run("select", tmp_path / "votes.csv", *asked).stdout)
+    expected = plurank.select_rankings(some, [1, 2], "utility", random_state=0)
     assert (found["n_rankings"], found["mixing"]) == (expected.n_rankings, expected.mixing)
     assert found["answer"] == expected.answer
     rows = [{name: row[name] for name in expected.table.columns} for row in found["candidates"]]

@@ -78,15 +78,15 @@ def test_a_folder_that_is_no_store_is_refused(refuse, tmp_path):
 
 def test_a_fit_stopped_by_ctrl_c_says_how_to_go_on_and_does(run, start, tmp_path):
     file = tmp_path / "votes.csv"
-    plurank.simulate(600, 20, 3, 40, random_state=0).comparisons.to_frame().write_csv(file)
+    plurank.simulate(300, 12, 3, 30, random_state=0).comparisons.to_frame().write_csv(file)
     store = plurank.ingest(file, tmp_path / "votes.store").path
     command = ("fit", store, "-k", 3, "--mixing", "utility", "-o", tmp_path / "m.plurank")
     command = (*command, "--checkpoint", tmp_path / "kept", "--ensemble", 3)  # more fits, so that there is time to stop
     process = start(*command)
-    for _ in range(1200):
+    for _ in range(6000):
         if (tmp_path / "kept" / "checkpoint.npz").exists() or process.poll() is not None:
             break
-        time.sleep(0.05)
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     if (tmp_path / "m.plurank").exists():

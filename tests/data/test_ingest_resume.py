@@ -61,11 +61,16 @@ def inputs(tmp_path):
 
 
 def test_an_ingest_killed_anywhere_goes_on_and_ends_with_the_same_store(inputs, tmp_path, kill_at):
+    kill_and_go_on(inputs, tmp_path, kill_at, step=7)  # tests/long has every place
+
+
+def kill_and_go_on(inputs, tmp_path, kill_at, step):
+    """Kill an ingest before every so many changes of the file system, and before each of the last six."""
     state = kill_at(None)
     build(inputs, tmp_path / "expected", budget=SMALL)
     n_changes, expected = state["n"], content(tmp_path / "expected")
     assert n_changes > 40
-    for last in (*range(0, n_changes - 6, 3), *range(n_changes - 6, n_changes)):
+    for last in (*range(0, n_changes - 6, step), *range(n_changes - 6, n_changes)):
         kill_at(last)
         with pytest.raises(KilledError):
             build(inputs, tmp_path / "store", budget=SMALL)

@@ -11,7 +11,7 @@ import plurank
 
 def make_store(folder, weighted):
     """Give a store with text ids in no order, and the same comparisons in memory."""
-    c = plurank.simulate(300, 12, 3, 25, random_state=5, mean_weights=[0.5, 0.3, 0.2]).comparisons
+    c = plurank.simulate(150, 8, 3, 20, random_state=5, mean_weights=[0.5, 0.3, 0.2]).comparisons
     frame = c.to_frame().with_columns(user="person " + pl.col("user").cast(pl.String))
     if weighted:
         frame = frame.with_columns(weight=np.random.default_rng(0).choice([0.5, 1.0, 2.0], len(frame)))
@@ -30,7 +30,7 @@ def weighted_store(tmp_path_factory):
     return make_store(tmp_path_factory.mktemp("weighted"), weighted=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # ended after this folder: workers are busy even when nobody asks them anything
 def cluster():
     distributed = pytest.importorskip("distributed")
     with warnings.catch_warnings():

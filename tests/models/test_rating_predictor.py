@@ -11,6 +11,7 @@ import plurank
 from plurank import Comparisons, DataError, MixedRanking, ParameterError, RatingPredictor, TopicRanking
 
 N_USERS, N_ITEMS = 300, 30
+GIVEN = {"concentration": 0.5, "spread": 1.0}  # choosing the priors takes many passes
 
 
 def draw_ratings(seed=0, n_users=N_USERS):
@@ -46,8 +47,8 @@ def models(split):
     return {
         "utility": MixedRanking(2, mixing="utility", random_state=0).fit(comparisons),
         "probability": MixedRanking(2, random_state=0).fit(comparisons),
-        "ensemble": MixedRanking(2, mixing="utility", ensemble=2, random_state=0).fit(comparisons),
-        "strict": MixedRanking(2, "strict", random_state=0).fit(comparisons),
+        "ensemble": MixedRanking(2, mixing="utility", ensemble=2, random_state=0, **GIVEN).fit(comparisons),
+        "strict": MixedRanking(2, "strict", random_state=0, **GIVEN).fit(comparisons),
         "topic": TopicRanking(2, random_state=0).fit(comparisons),
     }
 

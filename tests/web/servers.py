@@ -18,6 +18,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+import uvicorn
+
+from plurank.web.app import create_app
+from plurank.web.settings import Settings
 
 PATIENCE = 240.0  # seconds; a server is usually there in two, but the first time on a machine it compiles
 
@@ -38,6 +42,29 @@ def started(*args):
     finally:
         kill_all(process)
         process.communicate()
+
+
+@contextmanager
+def served_here(model, **settings):
+    """Serve from a thread of this process, which is there at once; gives the address."""
+    given = {"feedback": None, "rate": 0.0, **settings}
+    server = uvicorn.Server(uvicorn.Config(
+        create_app(model, Settings(**given)), port=0, http="plurank.web.protocol:CarefulProtocol",
+        log_config=None, timeout_graceful_shutdown=10,
+    ))  # fmt: skip
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    deadline = time.monotonic() + PATIENCE
+    while not server.started:
+        assert thread.is_alive(), "the service ended."
+        assert time.monotonic() < deadline, "the service does not start."
+        time.sleep(0.01)
+    try:
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
 
 
 def kill_all(process):

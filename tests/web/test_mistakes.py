@@ -4,6 +4,10 @@ import json
 
 import pytest
 
+from plurank.web.app import create_app
+from plurank.web.settings import Settings
+from tests.web.conftest import TestClient
+
 PAIR = {"left": "tea", "right": "cola"}
 ANSWER = {"winner": "tea", "loser": "cola"}
 KEPT = {"id": "a1", "user": "v", **ANSWER}
@@ -74,6 +78,14 @@ RAW = [
     (b'{"pairs": [{"left": "cola", "right": "tea", "\\ud800": 1}]}', "pairs[0]"),
     (b'{"pairs": [{"left": "cola", "right": "tea"},]}', "expected JSON"),
 ]
+
+
+@pytest.fixture(scope="module")
+def client(model, tmp_path_factory):
+    """One for all: what is refused changes nothing."""
+    settings = Settings(feedback=str(tmp_path_factory.mktemp("kept") / "feedback.db"), rate=0.0, hide_results=False)
+    with TestClient(create_app(model, settings), raise_server_exceptions=False) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(("path", "body", "sentence"), BAD)

@@ -62,6 +62,7 @@ def test_ctrl_c_ends_all_workers_with_0_and_they_had_followed_the_file(model_fil
         seen = 0
         while seen < 10:  # in a row, from whichever worker
             seen = seen + 1 if get(f"{address}/health")["model"]["n_rankings"] == 1 else 0
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
         assert process.returncode == 0
@@ -101,7 +102,7 @@ def talk(address, data, seconds=20):
 
 
 def test_a_head_without_end_is_not_read_to_its_end(model_file):
-    with started(model_file, "--no-feedback") as (_, address):
+    with started(model_file, "--no-feedback") as (_, address):  # as it is served: the command chooses the protocol
         for endless in (b"X: " + b"a" * 10**7, b"".join(b"X%d: a\r\n" % n for n in range(10**6))):
             begin = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
             assert b"200 OK" not in talk(address, begin + endless + b"\r\n\r\n")

@@ -1,0 +1,1 @@
+"""Fits from memory, from a store and on a cluster, and their faults."""
