@@ -69,7 +69,7 @@ def counted(n_comparisons: int) -> Iterator[tuple[Counter[str], Counter[str]]]:
 
     def within(phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **options: Any) -> Any:
-            phases.append(phase)
+            phases.append(phases[-1] if len(phases) > 1 else phase)  # what a phase calls is a part of it
             try:
                 return function(*args, **options)
             finally:
@@ -86,7 +86,6 @@ def measure(name: str, n_rankings: int, case: Case, seed: int) -> dict[str, obje
     train, test = case(seed)
     with counted(len(train)) as (calls, full):
         model = plurank.MixedRanking(n_rankings, random_state=seed).fit(train)
-    # one ranking is refined to find the influence of people: that is no part of refining
     row = {
         "set": name, "seed": seed, "n_train": len(train), "n_rankings": n_rankings,
         "calls": calls.total(), "full_passes": round(full.total(), 1),
