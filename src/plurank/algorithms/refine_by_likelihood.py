@@ -135,8 +135,10 @@ def preconditioner(here: ScoreSums, score_prior: ScorePrior) -> Callable[[Floats
     Products of gradients know how the scores of an item go together but are noisy; the curvature, as if one saw which
     ranking makes a comparison, is smooth but too large. A block is the mean of both, and the prior's precision.
     """
-    identity = np.eye(here.slope.shape[1])
-    blocks = score_prior.add_precision(0.5 * (here.information + here.curvature[:, :, None] * identity))
+    n_rankings = here.slope.shape[1]
+    curvature = here.curvature[:, :, None] * np.eye(n_rankings)
+    # of one ranking the curvature is exact
+    blocks = score_prior.add_precision(curvature if n_rankings == 1 else 0.5 * (here.information + curvature))
 
     def apply(gradient: Floats) -> Floats:
         return np.asarray(np.linalg.solve(blocks, gradient[:, :, None])[:, :, 0], dtype=np.float64)
