@@ -1,5 +1,6 @@
 """Priors are chosen by what predicts comparisons held out inside the training data."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ from plurank.algorithms import choose_priors as choosing
 from plurank.algorithms.choose_priors import (
     RANGES,
     STEP,
+    Fits,
     _between,
     _gain,
     _is_worse,
@@ -18,6 +20,7 @@ from plurank.algorithms.choose_priors import (
     _place,
     _splits,
     choose_priors,
+    rescale,
 )
 from plurank.algorithms.crowd import InMemory
 from plurank.inference.priors import Priors, mean_of
@@ -71,13 +74,42 @@ def test_strict_choices_of_users_with_one_ranking_each_ask_for_a_large_spread_an
 def test_priors_with_which_a_fit_from_nothing_predicts_worse_are_not_taken(strict_data, monkeypatch):
     good, bad = Priors.vague(2, 0.3, 3.0), Priors.vague(2, 300.0, 0.03)
     splits = _splits(strict_data, 2, "probability", False, np.random.default_rng(0))
-    assert _is_worse(bad, good, splits, "probability")
-    assert not _is_worse(good, bad, splits, "probability")
-    assert not _is_worse(good, good, splits, "probability")
+    assert _is_worse(bad, Fits(splits, good, "probability"))
+    assert not _is_worse(good, Fits(splits, bad, "probability"))
+    assert not _is_worse(good, Fits(splits, good, "probability"))
     first = Priors.vague(2)
     assert choose(strict_data, first, "concentration", "spread") != first
     monkeypatch.setattr(choosing, "_is_worse", lambda *_: True)
     assert choose(strict_data, first, "concentration", "spread") is first
+
+
+def test_no_priors_are_tried_twice_and_what_is_clear_is_tried_on_one_split(strict_data, monkeypatch):
+    fitted = []
+
+    def fit(split, priors, mixing, n_passes, memory=None):
+        fitted.append((id(split.train), n_passes, priors.concentration, priors.spread))
+        return real(split, priors, mixing, n_passes, memory)
+
+    real = choosing._fit
+    monkeypatch.setattr(choosing, "_fit", fit)
+    splits = _splits(strict_data, 2, "probability", False, np.random.default_rng(0))
+    first = Priors.vague(2, 0.3, 3.0)
+    fits = Fits(splits, first, "probability")
+    clearly_worse = replace(first, concentration=100.0, spread=0.1)
+    gains = [fits.gain(clearly_worse, first) for _ in range(2)]
+    assert gains[0] == gains[1]
+    assert gains[0][0] < 0
+    assert len(fitted) == 2, "both priors, on the first split alone"
+    assert fits.gain(clearly_worse, first, from_all=True)[0] < 0
+    assert len(set(fitted)) == len(fitted) == 2 * len(splits)
+
+
+def test_rescaled_scores_keep_what_rankings_share_and_how_much_people_differ(rng):
+    scores = rng.standard_normal((6, 3))
+    rescaled = rescale(scores, 3.0, 15.0)
+    np.testing.assert_allclose(rescaled.mean(axis=1), scores.mean(axis=1))
+    # the variance of scores mixed with Dirichlet weights is that of an item's scores over the concentration plus 1
+    np.testing.assert_allclose(rescaled.var(axis=1) / 16.0, scores.var(axis=1) / 4.0)
 
 
 @pytest.mark.parametrize("mixing", ["probability", "utility"])

@@ -10,7 +10,7 @@ from plurank import Comparisons, simulate
 from plurank.algorithms import refine_by_likelihood
 from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.quasi_newton import QuasiNewton
-from plurank.algorithms.refine_by_likelihood import promises_little, refine_orders, refine_scores
+from plurank.algorithms.refine_by_likelihood import preconditioner, promises_little, refine_orders, refine_scores
 from plurank.components.bradley_terry import BradleyTerry, ScoreSums
 from plurank.components.mallows import Mallows
 from plurank.components.score_prior import ScorePrior
@@ -75,8 +75,8 @@ def test_scores_too_far_apart_for_strengths_are_numbers_still(mixing):
 
 def test_a_step_to_where_the_posterior_is_no_number_is_not_taken(rng):
     class Cliff(InMemory):
-        def weigh(self, component, prior, n_rounds):
-            found = super().weigh(component, prior, n_rounds)
+        def weigh(self, component, prior, n_rounds, *, informed=False):
+            found = super().weigh(component, prior, n_rounds, informed=informed)
             return found._replace(log_posterior=np.nan) if np.abs(component.scores).max() > 0.5 else found
 
     crowd = Cliff(draw_comparisons(rng, n_users=10, n_items=4), np.ones((10, 1)))
@@ -182,7 +182,7 @@ def test_the_directions_learn_a_quadratic_and_find_its_maximum(rng):
     x, memory = np.zeros(6), QuasiNewton()
     slope = target.copy()
     for _ in range(7):  # six directions are all there are
-        ascent = memory.direction(slope, np.diag(matrix).copy())
+        ascent = memory.direction(slope, lambda gradient: gradient / np.diag(matrix))
         assert ascent @ slope >= 0
         step = ascent * (ascent @ slope) / max(ascent @ matrix @ ascent, 1e-300)
         new_slope = target - matrix @ (x + step)
@@ -192,9 +192,40 @@ def test_the_directions_learn_a_quadratic_and_find_its_maximum(rng):
 
 
 def test_directions_do_not_learn_where_the_function_curves_the_wrong_way(rng):
-    slope, curvature, memory = rng.standard_normal(4), np.full(4, 2.0), QuasiNewton()
+    slope, memory = rng.standard_normal(4), QuasiNewton()
     memory.remember(slope, slope, 3.0 * slope)
-    np.testing.assert_array_equal(memory.direction(slope, curvature), slope / 2.0)
+    np.testing.assert_array_equal(memory.direction(slope, lambda gradient: gradient / 2.0), slope / 2.0)
+
+
+def test_a_copy_of_a_memory_learns_on_its_own(rng):
+    gradient, memory = rng.standard_normal(4), QuasiNewton()
+    memory.copy().remember(gradient, gradient, 0.5 * gradient)
+    assert memory.is_empty
+    memory.remember(gradient, gradient, 0.5 * gradient)
+    assert not memory.copy().is_empty
+
+
+@both_mixings
+def test_the_preconditioner_solves_one_system_for_every_item(mixing, rng):
+    c, prior = draw_comparisons(rng, n_users=30, n_items=5), ScorePrior(0.7, 1.3)
+    component, users = BradleyTerry(rng.standard_normal((5, 3)), mixing), InMemory(c, np.full((30, 3), 1 / 3))
+    here = users.weigh(component, np.ones((1, 3)), 3, informed=True)
+    gradient = rng.standard_normal((5, 3))
+    covariance = 0.7**2 * np.eye(3) + 1.3**2  # of an item's scores, before the data speak
+    for solved, row, products, curvature in zip(
+        preconditioner(here, prior)(gradient), gradient, here.information, here.curvature, strict=True
+    ):
+        block = 0.5 * products + 0.5 * np.diag(curvature) + np.linalg.inv(covariance)
+        np.testing.assert_allclose(block @ solved, row, rtol=1e-9, atol=1e-12)
+
+
+def test_a_memory_that_is_given_goes_on_learning(rng):
+    c, memory = draw_comparisons(rng, n_users=20, n_items=5), QuasiNewton()
+    refine_scores(
+        InMemory(c, np.full((20, 2), 0.5)), BradleyTerry(rng.standard_normal((5, 2))), np.ones((1, 2)),
+        ScorePrior(1.0, 1.0), max_iter=4, tol=1e-9, memory=memory,
+    )  # fmt: skip
+    assert not memory.is_empty
 
 
 def test_progress_is_told_while_refining(rng):

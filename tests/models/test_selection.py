@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from plurank import Comparisons, DataError, ParameterError, select_rankings, simulate
+from plurank import Comparisons, DataError, MixedRanking, ParameterError, select_rankings, simulate
+from plurank.inference.priors import Priors
 from plurank.models.selection import _mean
 from tests.oracles.simulated_scores import simulate_scores
 
@@ -91,6 +92,31 @@ def test_a_seed_gives_the_same_answer_twice_when_priors_are_chosen_too():
     c = simulate_scores(40, 5, 2, 15, "probability", 0).comparisons
     first, second = (select_rankings(c, [1, 2], "probability", random_state=3) for _ in range(2))
     assert first.table.equals(second.table)
+
+
+def test_priors_are_chosen_once_for_one_ranking_and_once_for_several_of_each_mixing(monkeypatch):
+    asked = []
+
+    def choose(model, comparisons):
+        asked.append((model.n_rankings, model.mixing, len(comparisons)))
+        return Priors.vague(model.n_rankings)
+
+    monkeypatch.setattr(MixedRanking, "choose_priors", choose)
+    c = simulate_scores(40, 5, 2, 15, "probability", 0).comparisons
+    select_rankings(c, [1, 2, 3, 4], random_state=0)
+    assert [each[:2] for each in asked] == [(1, "probability"), (3, "probability"), (3, "utility")]
+    assert all(n < len(c) for *_, n in asked), "never on what is held out"
+
+
+def test_a_fit_to_predict_predicts_as_a_fit_with_the_same_priors_does():
+    c = simulate_scores(60, 6, 2, 20, "utility", 0).comparisons
+    how = {"n_rankings": 2, "mixing": "utility", "random_state": 0, **NEAR}
+    full, lean = MixedRanking(**how).fit(c), MixedRanking(**how)
+    lean.fit_to_predict(c, Priors.vague(2, *NEAR.values()))
+    order = np.argsort(-lean.mean_weights_)
+    np.testing.assert_array_equal(lean.scores_[:, order], full.scores_)
+    np.testing.assert_allclose(lean.predict_held_out(c)[0], full.predict_held_out(c)[0], rtol=1e-12)
+    assert not hasattr(lean, "score_errors_")
 
 
 def test_people_who_agree_have_one_ranking_as_a_rule():

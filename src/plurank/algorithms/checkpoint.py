@@ -69,6 +69,7 @@ class Checkpoint:
             "version": version, "mean": priors.mean, "least_groups": crowd.least_groups,
             "priors": np.array([priors.concentration, priors.spread, priors.worth]), "scores": climb.scores,
             "log_posterior": climb.here.log_posterior, "slope": climb.here.slope, "curvature": climb.here.curvature,
+            "information": climb.here.information,
             "history": np.array(climb.history), "still": climb.still, "length": climb.length,
             **climb.memory.to_arrays(),
         }  # fmt: skip
@@ -98,7 +99,7 @@ class Checkpoint:
 
 def _restore(arrays: dict[str, Any]) -> Saved:
     concentration, spread, worth = arrays["priors"].tolist()
-    here = ScoreSums(float(arrays["log_posterior"]), arrays["slope"], arrays["curvature"], np.empty((0, 0, 0)))
+    here = ScoreSums(float(arrays["log_posterior"]), arrays["slope"], arrays["curvature"], arrays["information"])
     memory = QuasiNewton.from_arrays(arrays)
     climb = Climb(
         arrays["scores"], here, arrays["history"].tolist(), int(arrays["still"]), float(arrays["length"]), memory

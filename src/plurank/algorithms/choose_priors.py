@@ -2,18 +2,22 @@
 
 Ours. The marginal likelihood cannot be trusted where comparisons come from ratings: it collapses to hard or to uniform
 weights. So some comparisons are held out (see ``split_safely``), the rest is fitted with larger and smaller values, and
-what predicts best is kept. Where comparisons come from ratings, what an item rated is worth is chosen first, and where
-they are few nothing else is. Priors that were chosen have to hold in a fit from nothing, too. What they predict of the
-comparisons held out is reported, beside what one ranking for everybody predicts.
+what predicts best is kept. Every fit begins where the one it is compared with ended, and is made for one split after
+the other until the gain or loss is clear. Where comparisons come from ratings, what an item rated is worth is chosen
+first, and where they are few nothing else is. Priors that were chosen have to hold in a fit from nothing, too. What
+they predict of the comparisons held out is reported, beside what one ranking for everybody predicts.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank.algorithms.crowd import Crowd, InMemory
+from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.refine_by_likelihood import refine_scores
 from plurank.algorithms.start_rankings import from_items
 from plurank.choices import Mixing
@@ -36,9 +40,9 @@ LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 LEAST_PER_SCORE = 25
 MANY_OBSERVATIONS = 100_000  # are enough for any number of scores: most are of items that have far more than the mean
 SHARE = 0.2
-FIRST_PASSES, PASSES, TOL = 20, 10, 1e-5  # with the given priors, then with any others
-JUDGED_PASSES = 20  # with those chosen, to say how well they predict
-COLD_PASSES = 40  # from no fit before, with those chosen and with the first
+COLD_PASSES, PASSES, TOL = 30, 8, 1e-5  # from a split's own init, then from the fit with the priors before
+SINGLE_PASSES = 20  # of one ranking for everybody
+CLEAR_GAIN, CLEAR_LOSS = 4.0, 2.0  # standard errors, or another split is looked at
 LEAST_GAIN = 1e-4  # of the log-likelihood per comparison, or a prior stays where it is
 STEP = 10**0.5  # between neighbouring values
 # Wider scores and less various people predict nearly alike (the variance of a utility is about spread^2 /
@@ -51,7 +55,9 @@ MOVES = (
 )
 MAX_ROUNDS = 3
 MOST_WORTH = 8.0  # comparisons that an item rated counts as
-RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 1100.0)}
+# beyond a concentration of about 100 the Dirichlet is as good as Gaussian: wider scores say the same
+RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 110.0)}
+Place = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -102,51 +108,145 @@ def choose_priors(
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
         return Chosen(priors)
-    cold = splits
-    priors, splits, best = _choose_worth(splits, priors, mixing, rated)
-    first = priors
-    n_tried, n_idle = 1, 0
-    gains: dict[tuple[float, ...], float] = {}  # of neighbours that were tried
+    fits = _choose_worth(splits, priors, mixing, rated)
+    priors = _between(*_climb(fits, moves, on_progress))
+    if _place(priors) != _place(fits.first) and _is_worse(priors, fits):
+        priors = fits.first
+    return Chosen(priors, _judge(priors, fits))
+
+
+class Fit(NamedTuple):
+    """Where a fit of a split ended, so that others can begin there, and the log-likelihoods of what is held out."""
+
+    end: Split
+    memory: QuasiNewton
+    logs: Floats
+
+
+class Fits:
+    """Fits of the splits with any priors, each made once, when it is asked for.
+
+    The fit with the first priors begins at a split's own init, any other where the one it is compared with ended.
+    """
+
+    def __init__(self, splits: list[Split], first: Priors, mixing: Mixing) -> None:
+        self.splits, self.first, self.mixing = splits, first, mixing
+        self.any_alike = False  # of the rankings fitted with the first priors
+        self._before: dict[Place, Priors] = {}
+        self._fits: dict[tuple[Place, int], Fit] = {}
+        self._cold: dict[tuple[Place, int], Floats] = {}
+
+    def gain(self, moved: Priors, priors: Priors, *, from_all: bool = False) -> tuple[float, float]:
+        """Return the gain per held-out comparison of priors moved from others, and its standard error."""
+        self._before.setdefault(_place(moved), priors)
+        clear = (np.inf, np.inf) if from_all else (CLEAR_GAIN, CLEAR_LOSS)
+        return _compare(partial(self.predict, moved), partial(self.predict, priors), self.splits, *clear)
+
+    def predict(self, priors: Priors, n: int) -> Floats:
+        """Return the log-likelihoods of what split n holds out, (n,)."""
+        return self._fit(priors, n).logs
+
+    def predict_cold(self, priors: Priors, n: int) -> Floats:
+        """Return the same, of a fit that begins at the split's own init."""
+        key = _place(priors), n
+        if key[0] == _place(self.first):
+            return self.predict(priors, n)
+        if key not in self._cold:
+            self._cold[key] = _fit(self.splits[n], priors, self.mixing, COLD_PASSES).logs
+        return self._cold[key]
+
+    def _fit(self, priors: Priors, n: int) -> Fit:
+        key = _place(priors), n
+        if key not in self._fits:
+            is_first = key[0] == _place(self.first)
+            self._fits[key] = self._fit_first(n) if is_first else self._fit_next(priors, self._before[key[0]], n)
+        return self._fits[key]
+
+    def _fit_first(self, n: int) -> Fit:
+        found = _fit(self.splits[n], self.first, self.mixing, COLD_PASSES)
+        if not self._is_alike(found):
+            return found
+        self.any_alike = True  # with other priors they would stay so
+        return found._replace(end=self.splits[n], memory=QuasiNewton())
+
+    def _fit_next(self, priors: Priors, before: Priors, n: int) -> Fit:
+        there = self._fit(before, n)
+        init = rescale(there.end.scores, before.concentration, priors.concentration)
+        found = _fit(replace(there.end, scores=init), priors, self.mixing, PASSES, there.memory.copy())
+        return found._replace(end=there.end, memory=there.memory) if self._is_alike(found) else found
+
+    def _is_alike(self, fit: Fit) -> bool:
+        return BradleyTerry(fit.end.scores, self.mixing).are_alike
+
+
+def rescale(scores: Floats, before: float, after: float) -> Floats:
+    """Rescale what rankings do not share, so that people differ as much as before with another concentration: the
+    variance of weights is inverse to the concentration plus 1."""
+    shared = scores.mean(axis=1, keepdims=True)
+    return shared + np.sqrt((after + 1.0) / (before + 1.0)) * (scores - shared)
+
+
+def _climb(fits: Fits, moves: list[dict[str, float]], on_progress: Progress) -> tuple[Priors, dict[Place, float]]:
+    """Move priors while that predicts better; return them, and the gains of the neighbours that were tried."""
+    priors, n_tried, n_idle = fits.first, 1, 0
+    tried: set[Place] = set()
     for move in moves * MAX_ROUNDS:
         start = priors
         for sign in (1.0, -1.0):
             while (moved := _move(priors, move, sign)) is not None:
                 on_progress("choosing priors", 1.0 - 0.9**n_tried)
-                logs = _predict(moved, splits, mixing)
                 n_tried += 1
-                gain, error = _gain(logs - best, splits)
+                gain, error = fits.gain(moved, priors)
                 if gain <= max(LEAST_GAIN, error):
-                    gains[_place(moved)] = gain
+                    tried.add(_place(moved))
                     break
-                priors, best, gains = moved, logs, {_place(priors): -gain}
+                priors, tried = moved, {_place(priors)}
             if priors is not start:
                 break
         n_idle = n_idle + 1 if priors is start else 1
         if n_idle == len(moves):
             break
-    priors = _between(priors, gains)
-    if priors is not first and _is_worse(priors, first, cold, mixing):
-        priors = first
-    return Chosen(priors, _judge(priors, splits[0], mixing))
+    near = (_move(priors, {name: 1.0}, sign) for name in RANGES for sign in (1.0, -1.0))
+    known = (moved for moved in near if moved is not None and _place(moved) in tried)
+    # the top between neighbours needs more than the sign of a gain
+    return priors, {_place(moved): fits.gain(moved, priors, from_all=True)[0] for moved in known}
 
 
-def _is_worse(priors: Priors, first: Priors, splits: list[Split], mixing: Mixing) -> bool:
-    """Tell whether fits that begin with these priors, as the last one will, predict clearly worse than with the first.
+def _is_worse(priors: Priors, fits: Fits) -> bool:
+    """Check whether a fit that begins with these priors, as the last one will, predicts clearly worse than with the
+    first.
 
     Those that were tried began where a fit with the first priors had ended. With many rankings wide scores may gain
     from there, and be far from as good where they are all that a fit ever knew.
     """
-    logs, before = (_predict(p, splits, mixing, COLD_PASSES) for p in (priors, first))
-    gain, error = _gain(logs - before, splits)
+    chosen, first = (partial(fits.predict_cold, p) for p in (priors, fits.first))
+    gain, error = _compare(chosen, first, fits.splits, 0.0, CLEAR_LOSS)
     return gain < -error
 
 
-def _judge(priors: Priors, split: Split, mixing: Mixing) -> Quality:
+def _compare(
+    trial: Callable[[int], Floats], best: Callable[[int], Floats], splits: list[Split], better: float, worse: float
+) -> tuple[float, float]:
+    """Return the mean gain of a trial per held-out comparison and its standard error, from as many splits as it takes
+    to be so many standard errors better or worse; both predict split n."""
+    gains: list[Floats] = []
+    gain = error = 0.0
+    for n in range(len(splits)):
+        gains.append(trial(n) - best(n))
+        gain, error = _gain(np.concatenate(gains), splits[: n + 1])
+        if gain > better * error or gain < -worse * error:
+            break
+    return gain, error
+
+
+def _judge(priors: Priors, fits: Fits) -> Quality:
     """Hold what the chosen priors predict against one ranking, fitted to the same comparisons."""
+    split = fits.splits[0]
     single = replace(split, scores=np.zeros((split.train.n_items, 1)), weights=np.ones((split.train.n_users, 1)))
-    chances = _chances(split, priors, mixing, JUDGED_PASSES)
-    by_one = _chances(single, replace(Priors.vague(1), worth=priors.worth), "probability", JUDGED_PASSES)
-    return Quality.of(len(split.train), np.minimum(chances, 1.0), np.minimum(by_one, 1.0), split.counts)
+    alone = replace(Priors.vague(1), worth=priors.worth)
+    by_one = _fit(single, alone, "probability", SINGLE_PASSES).logs
+    chances, by_one = (np.minimum(np.exp(logs), 1.0) for logs in (fits.predict_cold(priors, 0), by_one))
+    return Quality.of(len(split.train), chances, by_one, split.counts)
 
 
 def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
@@ -178,68 +278,42 @@ def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rn
     )
 
 
-def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> tuple[BradleyTerry, InMemory]:
+def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int, memory: QuasiNewton | None = None) -> Fit:
+    """Fit the training part, and predict what is held out."""
     train = weigh_observations(split.train, priors.worth) if split.rated else split.train
-    crowd, point = InMemory(train, split.weights), BradleyTerry(split.scores, mixing)
-    return refine_scores(crowd, point, priors.counts, priors.scores, max_iter=n_passes, tol=TOL).component, crowd
+    users, init, memory = InMemory(train, split.weights), BradleyTerry(split.scores, mixing), memory or QuasiNewton()
+    component = refine_scores(
+        users, init, priors.counts, priors.scores, max_iter=n_passes, tol=TOL, memory=memory
+    ).component
+    chances = component.probabilities(users.weights, users.evidence, *split.held_out)
+    end = replace(split, scores=component.scores, weights=users.weights)
+    return Fit(end, memory, np.log(np.maximum(chances, 1e-300)))
 
 
-def _choose_worth(
-    splits: list[Split], priors: Priors, mixing: Mixing, rated: bool
-) -> tuple[Priors, list[Split], Floats]:
-    """Double what an item rated is worth while that predicts better; give the splits, warm, and the log-likelihoods of
-    what they hold out.
+def _choose_worth(splits: list[Split], priors: Priors, mixing: Mixing, rated: bool) -> Fits:
+    """Double what an item rated is worth while that predicts better; return the fits with it.
 
     A worth that leaves all rankings alike is too small, so that larger ones are tried whatever they gain.
     """
-    begun, alike = _warm(splits, priors, mixing)
-    best = _predict(priors, begun, mixing)
+    best = Fits(splits, priors, mixing)
     worth = priors.worth
     while rated and len(priors.mean) > 1 and (worth := 2.0 * worth) <= MOST_WORTH:
-        dearer = replace(priors, worth=worth)
-        tried, still_alike = _warm(splits, dearer, mixing)
-        logs = _predict(dearer, tried, mixing)
-        gain, error = _gain(logs - best, splits)
+        trial = Fits(splits, replace(priors, worth=worth), mixing)
+        logs, before = (partial(fits.predict, fits.first) for fits in (trial, best))
+        gain, error = _compare(logs, before, splits, CLEAR_GAIN, CLEAR_LOSS)
         if gain > max(LEAST_GAIN, error):
-            priors, begun, best, alike = dearer, tried, logs, still_alike
-        elif not alike:
+            best = trial
+        elif not best.any_alike:
             break
-    return priors, begun, best
+    return best
 
 
-def _warm(splits: list[Split], priors: Priors, mixing: Mixing) -> tuple[list[Split], bool]:
-    """Start from a fit with the given priors, unless its rankings are alike (also said): with other priors they would
-    stay so."""
-    warm, some_alike = [], False
-    for split in splits:
-        component, crowd = _fit(split, priors, mixing, FIRST_PASSES)
-        alike = component.are_alike
-        warm.append(split if alike else replace(split, scores=component.scores, weights=crowd.weights))
-        some_alike |= alike
-    return warm, some_alike
-
-
-def _predict(priors: Priors, splits: list[Split], mixing: Mixing, n_passes: int = PASSES) -> Floats:
-    """Fit every training part and give the log-likelihoods of all held-out comparisons.
-
-    Always from the split's own start: from the fit of the last trial, rankings that became alike would stay so.
-    """
-    chances = np.concatenate([_chances(split, priors, mixing, n_passes) for split in splits])
-    return np.log(np.maximum(chances, 1e-300))
-
-
-def _chances(split: Split, priors: Priors, mixing: Mixing, n_passes: int) -> Floats:
-    """Fit the training part, and give the probabilities of what happened in the held-out comparisons, (n,)."""
-    component, crowd = _fit(split, priors, mixing, n_passes)
-    return component.probabilities(crowd.weights, crowd.evidence, *split.held_out)
-
-
-def _place(priors: Priors) -> tuple[float, ...]:
+def _place(priors: Priors) -> Place:
     """Where priors are among all that can be tried, in steps."""
     return tuple(round(float(np.log(getattr(priors, name)) / np.log(STEP)), 3) for name in RANGES)
 
 
-def _between(priors: Priors, gains: dict[tuple[float, ...], float]) -> Priors:
+def _between(priors: Priors, gains: dict[Place, float]) -> Priors:
     """Move each prior to the top of the parabola through its value and its neighbours', where all were tried."""
     moved = priors
     for name in RANGES:

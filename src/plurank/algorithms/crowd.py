@@ -53,8 +53,8 @@ class Crowd(Protocol):
     def begin(self, weights: Floats) -> Self:
         """Give the same crowd where everybody starts from the same weights (K,)."""
 
-    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
-        """Try better weights for everybody; give what they say about the scores."""
+    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False) -> ScoreSums:
+        """Try better weights for everybody; give what they say about the scores, ``informed`` with the information."""
 
     def accept(self) -> None:
         """Keep the weights tried last."""
@@ -107,9 +107,9 @@ class InMemory:
         """Give the same crowd where everybody starts from the same weights (K,)."""
         return replace(self, weights=np.tile(weights, (self.comparisons.n_users, 1)))
 
-    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> ScoreSums:
+    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
-        self._tried = component.weigh(self.comparisons, self.weights, prior, n_rounds)
+        self._tried = component.weigh(self.comparisons, self.weights, prior, n_rounds, informed=informed)
         return self._tried.sums
 
     def accept(self) -> None:

@@ -1,11 +1,11 @@
 """Directions that learn the curvature of a function from its slopes (limited-memory BFGS).
 
-Ours: starts from the curvature that a pass over the comparisons gives for every score alone, so that scores of rare
-and of frequent items move at their own pace, and all sums are plain ones with one order.
+Ours: starts from a preconditioner, an estimate of the Hessian that a pass over the comparisons gives, so that scores of
+rare and of frequent items move at their own pace, and all sums are plain ones with one order.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Self
 
 import numpy as np
@@ -26,15 +26,15 @@ class QuasiNewton:
         """Whether nothing has been learnt."""
         return not self._steps
 
-    def direction(self, slope: Floats, curvature: Floats) -> Floats:
-        """Give a direction of ascent for a slope; curvature, positive and of the same shape, is the first guess."""
-        ascent = slope.copy()
+    def direction(self, gradient: Floats, precondition: Callable[[Floats], Floats]) -> Floats:
+        """Return a direction of ascent; ``precondition`` applies a first guess of the inverse Hessian."""
+        ascent = gradient.copy()
         taken = []
         for step, change, scale in reversed(self._steps):
             share = scale * _dot(step, ascent)
             taken.append(share)
             ascent -= share * change
-        ascent /= curvature
+        ascent = precondition(ascent)
         for (step, change, scale), share in zip(self._steps, reversed(taken), strict=True):
             ascent += (share - scale * _dot(change, ascent)) * step
         return ascent
@@ -45,6 +45,12 @@ class QuasiNewton:
         along = _dot(step, change)
         if along > 0.0:
             self._steps.append((step, change, 1.0 / along))
+
+    def copy(self) -> Self:
+        """Return a memory that learns on its own from here."""
+        twin = type(self)()
+        twin._steps = self._steps.copy()
+        return twin
 
     def forget(self) -> None:
         """Start again from the first guess."""

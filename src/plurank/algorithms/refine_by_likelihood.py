@@ -30,6 +30,7 @@ SHRINK, GROW = 0.3, 2.0  # a step after one that failed, and after one that did 
 SHORTEST = 1e-6
 FIRST_ROUNDS, ROUNDS = 20, 1  # Newton steps a user takes in the first pass and in every other
 PATIENCE = 2  # passes in a row that hardly gain
+INFORMED_EVERY = 5  # passes
 MATTERS = 0.05  # of the log posterior, a score: it then is a third of its standard error away from the best one
 STAGE = "fitting rankings and weights"
 
@@ -68,28 +69,27 @@ def refine_scores(
     on_progress: Progress = silent,
     resumed: Climb | None = None,
     on_pass: Callable[[Climb], None] | None = None,
+    memory: QuasiNewton | None = None,
 ) -> Refinement[BradleyTerry]:
     """Refine scores by quasi-Newton steps; tol is the gain of the log posterior per comparison that counts as none.
 
     user_prior: (1, K) or (M, K) Dirichlet counts. ``on_pass`` is told after every pass where the climb has got to, and
-    ``resumed`` goes on from there.
+    ``resumed`` goes on from there. ``memory``, of a fit that was similar, is used and goes on learning.
     """
 
-    def evaluate(scores: Floats, n_rounds: int) -> ScoreSums:
-        found = crowd.weigh(BradleyTerry(scores, component.mixing), user_prior, n_rounds)
-        value, slope, curvature = score_prior.evaluate(scores)
-        return ScoreSums(
-            found.log_posterior + value, found.slope + slope, found.curvature + curvature, found.information
-        )
+    def evaluate(scores: Floats, n_rounds: int, informed: bool) -> ScoreSums:
+        found = crowd.weigh(BradleyTerry(scores, component.mixing), user_prior, n_rounds, informed=informed)
+        value, gradient, _ = score_prior.evaluate(scores)
+        return found._replace(log_posterior=found.log_posterior + value, slope=found.slope + gradient)
 
     if resumed is None:
-        here = evaluate(component.scores, FIRST_ROUNDS)
+        here = evaluate(component.scores, FIRST_ROUNDS, True)
         crowd.accept()
-        resumed = Climb(component.scores, here, [here.log_posterior])
+        resumed = Climb(component.scores, here, [here.log_posterior], memory=memory or QuasiNewton())
     climb, enough = resumed, tol * crowd.total_weight
     while len(climb.history) < max_iter and climb.still < PATIENCE:
         on_progress(STAGE, len(climb.history) / max_iter)
-        if _take_step(climb, evaluate, enough):
+        if _take_step(climb, evaluate, score_prior, enough):
             crowd.accept()
         if on_pass is not None:
             on_pass(climb)
@@ -97,12 +97,16 @@ def refine_scores(
     return Refinement(BradleyTerry(climb.scores, component.mixing), climb.history, climb.still >= PATIENCE)
 
 
-def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enough: float) -> bool:
+def _take_step(
+    climb: Climb, evaluate: Callable[[Floats, int, bool], ScoreSums], score_prior: ScorePrior, enough: float
+) -> bool:
     """Try one step; tell whether it was taken."""
     here, value, length = climb.here, climb.here.log_posterior, climb.length
-    ascent = climb.memory.direction(here.slope, here.curvature)
+    ascent = climb.memory.direction(here.slope, preconditioner(here, score_prior))
     step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
-    there = evaluate(climb.scores + step, ROUNDS)
+    there = evaluate(climb.scores + step, ROUNDS, len(climb.history) % INFORMED_EVERY == 0)
+    if not there.information.size:
+        there = there._replace(information=here.information)
     promised = float((step * here.slope).sum())
     gained = there.log_posterior >= value + ENOUGH * promised  # what is no number did not
     gain = there.log_posterior - value if gained else 0.5 * promised
@@ -123,6 +127,23 @@ def _take_step(climb: Climb, evaluate: Callable[[Floats, int], ScoreSums], enoug
     climb.scores, climb.here, climb.length = climb.scores + step, there, min(1.0, GROW * length)
     climb.history.append(there.log_posterior)
     return True
+
+
+def preconditioner(here: ScoreSums, score_prior: ScorePrior) -> Callable[[Floats], Floats]:
+    """Return what multiplies a gradient (Q, K) with the inverses of K x K blocks, one for every item.
+
+    Products of gradients know how the scores of an item go together but are noisy; the curvature, as if one saw which
+    ranking makes a comparison, is smooth but too large. A block is the mean of both, and the prior's precision.
+    """
+    n_rankings = here.slope.shape[1]
+    curvature = here.curvature[:, :, None] * np.eye(n_rankings)
+    # of one ranking the curvature is exact
+    blocks = score_prior.add_precision(curvature if n_rankings == 1 else 0.5 * (here.information + curvature))
+
+    def apply(gradient: Floats) -> Floats:
+        return np.asarray(np.linalg.solve(blocks, gradient[:, :, None])[:, :, 0], dtype=np.float64)
+
+    return apply
 
 
 def promises_little(step: Floats, here: ScoreSums, enough: float) -> bool:

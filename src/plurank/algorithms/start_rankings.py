@@ -33,7 +33,7 @@ Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
 ENOUGH = 250_000  # comparisons to start from
 MANY = 1_000_000  # comparisons of users among whom a ranking that is missing is noticed
 FEW_ITEMS = 200  # up to here novel pairs are tried too
-TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
+TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 12, 100, 1e-8
 SPREAD = 2.0  # of the scores that places are turned into
 CHANCE_SPREAD = 0.5
 

@@ -42,6 +42,7 @@ class Task(NamedTuple):
     component: BradleyTerry
     prior: Floats
     n_rounds: int
+    informed: bool = False
     last: bool = False
 
 
@@ -100,12 +101,14 @@ class StoredCrowd:
         self.files.kept = version
         return replace(self, accepted=version, tried=version, least_groups=least_groups)
 
-    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, last: bool = False) -> ScoreSums:
+    def weigh(
+        self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False, last: bool = False
+    ) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
         if self.tried is not None and self.tried != self.accepted:
             self.files.forget(self.tried)
         self.tried = self.files.new_version()
-        how = (self.start, self.accepted, self.tried, component, prior, n_rounds, last)
+        how = (self.start, self.accepted, self.tried, component, prior, n_rounds, informed, last)
         task = Task(self.store, self.files, self.worth, *how)
         return self.engine.reduce(weigh_group, task, self._groups, ScoreSums.merge)
 
@@ -128,7 +131,7 @@ class StoredCrowd:
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
         """Weigh everybody a last time."""
-        sums = self.weigh(component, prior, n_rounds, last=True)
+        sums = self.weigh(component, prior, n_rounds, informed=True, last=True)
         version = self.files.latest
         means, evidence = (
             np.concatenate([self.files.read(name, group.number, version) for group in self._groups])
@@ -149,7 +152,7 @@ def weigh_group(task: Task, group: Group) -> ScoreSums:
         start = np.tile(task.start, (users.n_users, 1))
     else:
         start = task.files.read("weights", group.number, task.accepted)
-    found = task.component.weigh(users, start, task.prior, task.n_rounds, informed=task.last, edges=group.blocks)
+    found = task.component.weigh(users, start, task.prior, task.n_rounds, informed=task.informed, edges=group.blocks)
     kept = {"means": found.means, "evidence": found.evidence} if task.last else {"weights": found.weights}
     for name, array in kept.items():
         task.files.write(name, group.number, task.version, array)

@@ -40,6 +40,13 @@ class ScorePrior:
         precision = self.own**-2
         return precision, self.shared**2 * precision / (self.own**2 + n_rankings * self.shared**2)
 
+    def add_precision(self, information: Floats) -> Floats:
+        """Return the precision of every item's scores (Q, K, K), given the information about them (Q, K, K)."""
+        identity = np.eye(information.shape[1])
+        precision, common = self._precision(information.shape[1])
+        total: Floats = information + precision * identity - common
+        return total if self.known is None else total + self.known[1][:, :, None] * identity
+
     def precision_beyond(self, errors: Floats) -> Floats:
         """What data have said about scores with standard errors (Q, K), without what this prior says: precisions."""
         return np.maximum(1.0 / errors**2 - 1.0 / (self.own**2 + self.shared**2), 0.0)
@@ -47,11 +54,6 @@ class ScorePrior:
     def errors(self, information: Floats) -> tuple[Floats, Floats]:
         """Standard errors of scores (Q, K), and their correlations (K, K) averaged over items, given the information
         about them (Q, K, K)."""
-        n_rankings = information.shape[1]
-        precision, common = self._precision(n_rankings)
-        total = information + precision * np.eye(n_rankings) - common
-        if self.known is not None:
-            total += self.known[1][:, :, None] * np.eye(n_rankings)
-        covariance = np.linalg.inv(total)
+        covariance = np.linalg.inv(self.add_precision(information))
         errors = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
         return errors, (covariance / (errors[:, :, None] * errors[:, None, :])).mean(axis=0)

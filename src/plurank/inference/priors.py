@@ -1,6 +1,6 @@
 """What is assumed before the data speak: how people spread over the rankings, and how much rankings differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ class Priors:
     def vague(cls, n_rankings: int, concentration: float = 3.0, spread: float = 1.0) -> "Priors":
         """Nobody special, nothing certain."""
         return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, spread)
+
+    def with_rankings(self, n_rankings: int) -> "Priors":
+        """Return the same for another number of rankings, all followed alike."""
+        return replace(self, mean=np.full(n_rankings, 1.0 / n_rankings))
 
     @property
     def counts(self) -> Floats:

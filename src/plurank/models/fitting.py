@@ -25,7 +25,7 @@ from plurank.inference.deviations import choose_spread
 from plurank.inference.priors import Priors
 from plurank.models.followers import rows_among
 from plurank.models.orders import ORDERS
-from plurank.progress import Progress
+from plurank.progress import Progress, silent
 from plurank.rng import as_generator, spawn
 from plurank.statistics.pair_counts import PairCounts
 
@@ -46,26 +46,63 @@ WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselve
 
 def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_progress: Progress) -> None:
     """Fit rankings to a crowd; where a checkpoint was kept, go on from it."""
-    children = spawn(as_generator(model.random_state), 2 + model.ensemble)
+    children = _children(model)
     if kept is not None and kept.saved is not None:
         model.rated_, priors, model.quality_ = kept.saved.rated, kept.saved.priors, kept.saved.quality
     else:
-        model.rated_ = crowd.look_rated() if model.rated is None else model.rated
+        model.rated_ = _is_rated(model, crowd)
         priors, quality = _choose_priors(model, crowd, children[0], on_progress)
         # of scores; orders predict otherwise
         model.quality_ = quality.to_dict() if quality and model.component == "bradley-terry" else None
-    model.worth_, source = priors.worth, crowd.source
+    source = crowd.source
+    _fit_rankings(model, crowd, priors, children, on_progress, kept, with_errors=True)
+    model.deviation_ = _choose_deviation(model, source, children[2])
+    model.influence_ = _find_influence(model, source)
+
+
+def choose_priors_of(model: "MixedRanking", crowd: Crowd) -> Priors:
+    """Return the priors that a fit of the model would choose."""
+    model.rated_ = _is_rated(model, crowd)
+    return _choose_priors(model, crowd, _children(model)[0], silent).priors
+
+
+def fit_to_predict(model: "MixedRanking", crowd: Crowd, priors: Priors) -> None:
+    """Fit rankings with given priors, and find nothing but what predictions need."""
+    model.rated_ = _is_rated(model, crowd)
+    model.deviation_ = None
+    _fit_rankings(model, crowd, priors, _children(model), silent)
+
+
+def _children(model: "MixedRanking") -> list[np.random.Generator]:
+    """Return generators for the priors, the init, the user effects, and all members but the first."""
+    return spawn(as_generator(model.random_state), 2 + model.ensemble)
+
+
+def _is_rated(model: "MixedRanking", crowd: Crowd) -> bool:
+    return crowd.look_rated() if model.rated is None else model.rated
+
+
+def _fit_rankings(
+    model: "MixedRanking",
+    crowd: Crowd,
+    priors: Priors,
+    children: list[np.random.Generator],
+    on_progress: Progress,
+    kept: Checkpoint | None = None,
+    *,
+    with_errors: bool = False,
+) -> None:
+    """Fit rankings and weights, and the ensemble's other members, with given priors."""
+    model.worth_ = priors.worth
     crowd = crowd.count_as_observed(model.worth_) if model.rated_ else crowd
     fitted, crowd, priors = _fit_scores(model, crowd, priors, model.start, children[1], on_progress, kept)
     model.items_, model.users_ = crowd.source.items, crowd.source.users
     if model.component == "bradley-terry":
-        _keep_scores(model, crowd, fitted, priors)
+        _keep_scores(model, crowd, fitted, priors, with_errors)
     else:
         assert isinstance(crowd, InMemory)
         _keep_orders(model, crowd, _refine_orders(model, crowd, fitted, priors, on_progress), priors)
     _add_members(model, crowd, priors, children[3:], on_progress)
-    model.deviation_ = _choose_deviation(model, source, children[2])
-    model.influence_ = _find_influence(model, source)
 
 
 def _choose_deviation(model: "MixedRanking", source: Source, rng: np.random.Generator) -> float | None:
@@ -144,13 +181,16 @@ def _fit_scores(
     return fitted, crowd, priors
 
 
-def _keep_scores(model: "MixedRanking", crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors) -> None:
+def _keep_scores(
+    model: "MixedRanking", crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors, with_errors: bool
+) -> None:
     _keep(model, crowd, fitted, priors)
-    model.scores_ = fitted.component.scores
-    more = curvature_off_peak(crowd, fitted.component, model._prior()[None], priors.scores)
-    known = crowd.finish(fitted.component, model._prior()[None], WEIGHING_ROUNDS)
+    model.scores_, counts = fitted.component.scores, model._prior()[None]
+    more = curvature_off_peak(crowd, fitted.component, counts, priors.scores) if with_errors else None
+    known = crowd.finish(fitted.component, counts, WEIGHING_ROUNDS)
     _keep_weights(model, known.means, known.evidence)
-    model.score_errors_, model.score_correlations_ = priors.scores.errors(known.information + more)
+    if more is not None:
+        model.score_errors_, model.score_correlations_ = priors.scores.errors(known.information + more)
 
 
 def _refine_orders(

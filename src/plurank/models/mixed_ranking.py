@@ -25,12 +25,12 @@ from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.deviations import check_spread
 from plurank.inference.laws import Law, law_of
-from plurank.inference.priors import count_weights, mean_of
+from plurank.inference.priors import Priors, count_weights, mean_of
 from plurank.models.base import Codes, Floats
 from plurank.models.crowds import open_crowd, open_engine
 from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Field, Fields, JsonField, plain
-from plurank.models.fitting import WEIGHING_ROUNDS, fit_crowd
+from plurank.models.fitting import WEIGHING_ROUNDS, choose_priors_of, fit_crowd, fit_to_predict
 from plurank.models.followers import Followers
 from plurank.models.orders import ORDERS
 from plurank.models.standings import ScoredRankings
@@ -162,6 +162,22 @@ class MixedRanking(ScoredRankings):
             self._keep_votes(as_source(crowd.source), runner)
         self.feedback_batches_ = ()
         self._order_rankings()
+        self._warn_if_unfinished()
+        return self
+
+    def choose_priors(self, comparisons: Comparisons) -> Priors:
+        """Choose the priors that a fit to these comparisons would choose."""
+        self._check_parameters()
+        with threadpool_limits(1, "blas"):
+            self._check_enough(InMemory(comparisons))
+            return choose_priors_of(self, InMemory(comparisons))
+
+    def fit_to_predict(self, comparisons: Comparisons, priors: Priors) -> Self:
+        """Fit with given priors, and find nothing but what predictions need: no errors, votes or diagnostics."""
+        self._check_parameters()
+        with threadpool_limits(1, "blas"):
+            self._check_enough(InMemory(comparisons))
+            fit_to_predict(self, InMemory(comparisons), priors)
         self._warn_if_unfinished()
         return self
 

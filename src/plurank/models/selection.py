@@ -17,12 +17,14 @@ from plurank.data.sources import as_source
 from plurank.data.splitting import hold_out, too_few
 from plurank.evaluation.influence import Influence
 from plurank.exceptions import ParameterError
+from plurank.inference.priors import Priors
 from plurank.models.mixed_ranking import MixedRanking
 from plurank.progress import Progress, silent
 from plurank.rng import RandomState, as_generator, draw_seed, spawn
 from plurank.wording import count
 
 Floats = NDArray[np.float64]
+INIT = "items"  # one init for each candidate; the model that is chosen is fitted from the best of several
 SHARE_OF_USERS, SHARE = 0.2, 0.2
 FEWEST_USERS = 5  # of whom some can be held out
 ENOUGH = 1_000_000  # comparisons
@@ -100,14 +102,19 @@ def select_rankings(
     tried = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
     repeats = [parts for parts in tried if parts is not None]
     _check_enough(sample, repeats)
-    seed = draw_seed(rng)
+    parameters = {"start": INIT, **parameters, "random_state": draw_seed(rng)}
     rows = []
     plan = list(_plan(numbers, ways))
+    chosen: dict[tuple[Mixing, int], Priors] = {}
     for n, (way, n_rankings) in enumerate(plan):
         on_progress(f"trying {count(n_rankings, 'ranking')}, mixed by {way}", n / len(plan))
+        typical = way, _typical(n_rankings, numbers)
+        if typical not in chosen:
+            chosen[typical] = MixedRanking(typical[1], mixing=way, **parameters).choose_priors(repeats[0].train)
         sums = np.zeros((sample.n_users, 2, 2))
         for parts in repeats:
-            model = MixedRanking(n_rankings, mixing=way, random_state=seed, **parameters).fit(parts.train)
+            model = MixedRanking(n_rankings, mixing=way, **parameters)
+            model.fit_to_predict(parts.train, chosen[typical].with_rankings(n_rankings))
             _add_predictions(sums, model, parts, sample.users)
         rows.append((way, n_rankings, sums))
     on_progress("done", 1.0)
@@ -138,6 +145,12 @@ def _plan(numbers: list[int], ways: list[Mixing]) -> Iterator[tuple[Mixing, int]
         for number in numbers:
             if number > 1 or way == ways[0]:
                 yield way, number
+
+
+def _typical(n_rankings: int, numbers: list[int]) -> int:
+    """Return for how many rankings to choose priors: one ranking has its own, all other numbers share theirs."""
+    several = [number for number in numbers if number > 1]
+    return 1 if n_rankings == 1 else several[(len(several) - 1) // 2]
 
 
 def _hold_out(comparisons: Comparisons, rng: np.random.Generator) -> HeldOut | None:
