@@ -30,6 +30,7 @@ FEWEST_USERS = 5  # of whom some can be held out
 ENOUGH = 1_000_000  # comparisons
 REPEAT_BELOW, MOST_REPEATS = 50_000, 5  # small data are split several times
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
+TRIVIAL = 5e-4  # of the log-likelihood per comparison: so little more is no reason for another ranking
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def select_rankings(
 
     Held out are some comparisons of most users, and some users, who are asked most of their comparisons before the
     rest is predicted. Chosen is the way to mix that predicts best and, with it, the fewest rankings that are not worse
-    than the best by more than one standard error of the difference. ``parameters`` go to MixedRanking.
+    than the best by more than one standard error of the difference, or by more than 0.0005. Priors are chosen once for
+    one ranking and once for several, with each mixing; every candidate has one init. ``parameters`` go to MixedRanking.
     """
     numbers, ways = _check(candidates, mixing)
     rng = as_generator(random_state)
@@ -192,7 +194,7 @@ def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing], users: Labe
     frame = pl.DataFrame(table, schema=list(Candidate._fields), orient="row")
     way = rows[best][0]
     fits = [row for row in table if row.mixing == way or row.n_rankings == 1]
-    chosen = min(row.n_rankings for row in fits if row.behind <= row.behind_se)
+    chosen = min(row.n_rankings for row in fits if row.behind <= max(row.behind_se, TRIVIAL))
     by_chosen = {n: sums.sum(axis=1) for name, n, sums in rows if name == way or n == 1}
     return Selection(
         chosen, way, _answer(table, chosen, way, numbers, ways), frame, _influence(by_chosen, chosen, users)
