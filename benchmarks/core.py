@@ -240,7 +240,13 @@ def compare_topics() -> list[Row]:
         wall, cpu = time.perf_counter(), time.process_time() + sum(os.times()[2:4])
         found = run(train)
         cpu = time.process_time() + sum(os.times()[2:4]) - cpu
-        row = {"case": "fit:2.4M", "version": name, "n": len(train), "wall": time.perf_counter() - wall, "cpu": cpu}
+        row = {
+            "case": f"fit:2.4M, {name}",
+            "version": name,
+            "n": len(train),
+            "wall": time.perf_counter() - wall,
+            "cpu": cpu,
+        }
         rows.append(row | {"rounds": 1, "held_out": held_out(*found, train, test)})
         print(rows[-1], flush=True)
     return rows
@@ -294,9 +300,7 @@ def main() -> None:
             rows += compare(pythons, f"extreme:{what}", 1)
     if "size" in options.only:
         rows += without_compiler()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    rows = [{name: row.get(name, "") for name in names} for row in rows]
-    write_results("core", rows)
+    write_results("core", rows, replacing="case")
 
 
 if __name__ == "__main__":

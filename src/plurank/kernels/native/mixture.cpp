@@ -9,6 +9,8 @@
 // Comparisons are handled four at a time, one in each lane. p has `width` such vectors for each four comparisons, so
 // that all that concerns them is close together. The last lanes of a user's comparisons are padding that counts 0.
 
+#include <type_traits>
+
 #include "simplex.hpp"
 
 namespace plurank {
@@ -102,8 +104,24 @@ INLINE void sum_weighted(const Comparisons& c, Simplex& s) {
     }
 }
 
-// Rows k and k + 1, columns m to m + 3 of sum_e factor_e p_e p_e^T, over some vectors of comparisons, are added to the
+// Call work(n) with n = 1, 2, 3 or 4 as a constant: how many of the four rankings from k on are no padding.
+template <class Work>
+INLINE void with_constant(i64 n, Work&& work) {
+    switch (n) {
+        case 1:
+            return work(std::integral_constant<i64, 1>());
+        case 2:
+            return work(std::integral_constant<i64, 2>());
+        case 3:
+            return work(std::integral_constant<i64, 3>());
+        default:
+            return work(std::integral_constant<i64, 4>());
+    }
+}
+
+// Rows k and k + 1, N columns from m on of sum_e factor_e p_e p_e^T, over some vectors of comparisons, are added to the
 // Hessian.
+template <i64 N>
 INLINE void add_products(const Comparisons& c, Simplex& s, i64 begin, i64 end, i64 k, i64 m) {
     Lanes first[N_LANES], second[N_LANES];
     for (i64 i = 0; i < N_LANES; ++i) first[i] = second[i] = all(0.0);
@@ -111,7 +129,7 @@ INLINE void add_products(const Comparisons& c, Simplex& s, i64 begin, i64 end, i
         const f64* p = c.p + v * s.width * N_LANES;
         const Lanes factor = load(c.factor + v * N_LANES);
         const Lanes one = factor * load(p + k * N_LANES), two = factor * load(p + (k + 1) * N_LANES);
-        for (i64 i = 0; i < N_LANES; ++i) {
+        for (i64 i = 0; i < N; ++i) {
             const Lanes other = load(p + (m + i) * N_LANES);
             first[i] += one * other;
             second[i] += two * other;
@@ -131,12 +149,12 @@ INLINE void fill_hessian(const Comparisons& c, Simplex& s) {
     for (i64 begin = 0; begin < c.n_vectors; begin += CHUNK) {
         const i64 end = min(begin + CHUNK, c.n_vectors);
         for (i64 k = 0; k < s.n_rankings; k += 2)
-            for (i64 m = k / N_LANES * N_LANES; m < s.width; m += N_LANES) add_products(c, s, begin, end, k, m);
+            for (i64 m = k / N_LANES * N_LANES; m < s.width; m += N_LANES)
+                with_constant(s.n_rankings - m, [&](auto n) INLINE_LAMBDA { add_products<n>(c, s, begin, end, k, m); });
     }
     for (i64 k = 0; k < s.n_rankings; ++k) {
         f64* row = s.hessian + k * s.width;
         row[k] += s.prior[k] / (s.theta[k] * s.theta[k]);
-        for (i64 m = s.n_rankings; m < s.width; ++m) row[m] = 0.0;
     }
 }
 
@@ -181,30 +199,34 @@ INLINE f64 update_memberships(Comparisons& c, Simplex& s, i64 n_rounds) {
     return best + integrate(s);
 }
 
-// residual_k = (C p)_k for the covariance C of theta, four rankings k and N vectors of comparisons from v on.
-template <i64 N>
+// residual_k = (C p)_k for the covariance C of theta, N rankings from k on and V vectors of comparisons from v on.
+template <i64 N, i64 V>
 INLINE void turn(const Comparisons& c, const Simplex& s, i64 v, i64 k) {
     const i64 size = s.width * N_LANES;
     const f64* row = s.covariance + k;  // C is symmetric, so its rows are its columns
-    Lanes total[N][N_LANES];
-    for (i64 i = 0; i < N_LANES; ++i)
-        for (i64 n = 0; n < N; ++n) total[n][i] = all(0.0);
+    Lanes total[V][N];
+    for (i64 i = 0; i < N; ++i)
+        for (i64 n = 0; n < V; ++n) total[n][i] = all(0.0);
     for (i64 m = 0; m < s.n_rankings; ++m, row += s.width)
-        for (i64 n = 0; n < N; ++n) {
+        for (i64 n = 0; n < V; ++n) {
             const Lanes p = load(c.p + (v + n) * size + m * N_LANES);
-            for (i64 i = 0; i < N_LANES; ++i) total[n][i] += all(row[i]) * p;
+            for (i64 i = 0; i < N; ++i) total[n][i] += all(row[i]) * p;
         }
-    for (i64 n = 0; n < N; ++n)
-        for (i64 i = 0; i < N_LANES; ++i) store(c.residual + (v + n) * size + (k + i) * N_LANES, total[n][i]);
+    for (i64 n = 0; n < V; ++n) {
+        for (i64 i = 0; i < N; ++i) store(c.residual + (v + n) * size + (k + i) * N_LANES, total[n][i]);
+        for (i64 i = N; i < N_LANES; ++i) store(c.residual + (v + n) * size + (k + i) * N_LANES, all(0.0));
+    }
 }
 
 // residual = C p, factor = p^T C p / q^2, and the shift of theta's mean, for which sum_e counts p_k p^T C p / q^3 is
 // the comparisons' part of the gradient.
 INLINE void fill_second_order(Comparisons& c, Simplex& s) {
     for (i64 k = 0; k < s.width; k += N_LANES) {
-        i64 v = 0;
-        for (; v + 2 <= c.n_vectors; v += 2) turn<2>(c, s, v, k);
-        for (; v < c.n_vectors; ++v) turn<1>(c, s, v, k);
+        with_constant(s.n_rankings - k, [&](auto n) INLINE_LAMBDA {
+            i64 v = 0;
+            for (; v + 2 <= c.n_vectors; v += 2) turn<n, 2>(c, s, v, k);
+            for (; v < c.n_vectors; ++v) turn<n, 1>(c, s, v, k);
+        });
     }
     for (i64 v = 0; v < c.n_vectors; ++v) {
         const f64* p = c.p + v * s.width * N_LANES;
