@@ -15,6 +15,7 @@ import numpy as np
 from numpy.ctypeslib import ndpointer
 
 FOLDER = Path(__file__).parent
+KINDS = ("avx2", "baseline", "plain")
 INT, FLOAT = ctypes.c_int64, ctypes.c_double
 INTS, CODES, FLOATS, SINGLES, MARKS, KEYS = (
     ndpointer(dtype, flags="C_CONTIGUOUS")
@@ -40,6 +41,9 @@ def load(kind: str) -> ctypes.CDLL | None:
 def choose() -> tuple[str, ctypes.CDLL | None]:
     """Return the fastest kind that is installed and runs here, or the one that was asked for, and its library."""
     wanted = os.environ.get("PLURANK_KERNELS", "")
+    if wanted not in ("", *KINDS):
+        message = f"PLURANK_KERNELS must be one of {', '.join(KINDS)}, got {wanted!r:.40}. The fastest is used."
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     if wanted == "plain":
         return "plain", None
     baseline = load("baseline")

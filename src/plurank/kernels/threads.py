@@ -6,8 +6,10 @@ do not depend on the number of threads. Threads that have nothing to do sleep.
 
 import math
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,9 +39,18 @@ def get_num_threads() -> int:
     """Return on how many threads native functions run: ``PLURANK_NUM_THREADS``, or one a core."""
     global _n_threads
     if _n_threads == 0:
-        asked = os.environ.get("PLURANK_NUM_THREADS", "")
-        _n_threads = int(asked) if asked.isascii() and asked.isdigit() and int(asked) > 0 else count_cores()
+        _n_threads = _read_environment() or count_cores()
     return _n_threads
+
+
+def _read_environment() -> int:
+    """Return what ``PLURANK_NUM_THREADS`` asks for; 0 where it does not, or cannot be understood."""
+    asked = os.environ.get("PLURANK_NUM_THREADS", "")
+    if not asked or (asked.isascii() and asked.isdigit() and int(asked) > 0):
+        return int(asked or 0)
+    message = f"PLURANK_NUM_THREADS must be an integer >= 1, got {asked!r:.40}. One thread a core is used."
+    warnings.warn(message, RuntimeWarning, stacklevel=3)
+    return 0
 
 
 def set_num_threads(n: int) -> None:
@@ -64,7 +75,7 @@ if hasattr(os, "register_at_fork"):
 def _open_pool() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(get_num_threads(), "plurank-kernel")
+        _pool = ThreadPoolExecutor(max(get_num_threads() - 1, 1), "plurank-kernel")  # and the thread that asks
     return _pool
 
 
@@ -73,25 +84,64 @@ def run(function: Callable[..., Any], n: int, work: float, *arguments: Any, memo
 
     work: elementary steps of all units together. memory: numbers of scratch memory that a call takes as last argument.
     """
-    n_threads = get_num_threads()
-    ranges = _cut(n, work, n_threads)
 
     def call(begin: int, end: int) -> None:
         function(begin, end, *arguments, *((np.empty(memory),) if memory else ()))
 
-    if n_threads == 1 or len(ranges) == 1:
+    n_threads = get_num_threads()
+    ranges = _cut(n, work, n_threads)
+    n_helpers = min(n_threads, len(ranges)) - 1
+    if n_helpers < 1:
         for begin, end in ranges:
             call(begin, end)
         return
-    pool = _open_pool()
-    tasks = [pool.submit(call, begin, end) for begin, end in ranges]
+    shared, pool = _SharedRanges(ranges, call), _open_pool()
     try:
-        for task in tasks:
-            task.result()
+        for _ in range(n_helpers):
+            pool.submit(shared.help)
+        for begin, end in shared:
+            call(begin, end)
     finally:  # also after Ctrl-C: nobody may go on while results are still written
-        for task in tasks:
-            task.cancel()
-        wait(tasks)
+        shared.finish()
+    if shared.error is not None:
+        raise shared.error
+
+
+class _SharedRanges:
+    """Ranges that the thread which asked and its helpers take in turns."""
+
+    def __init__(self, ranges: list[tuple[int, int]], call: Callable[[int, int], None]) -> None:
+        self.call = call
+        self.error: Exception | None = None
+        self._left, self._n_helping, self._changed = iter(ranges), 0, threading.Condition()
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        while (taken := self._take()) is not None:
+            yield taken
+
+    def _take(self, helping: int = 0) -> tuple[int, int] | None:
+        with self._changed:
+            taken = next(self._left, None)
+            self._n_helping += helping if taken is not None else 0
+            return taken
+
+    def help(self) -> None:
+        """Work on ranges, in another thread, as long as there are any."""
+        while (taken := self._take(helping=1)) is not None:
+            try:
+                self.call(*taken)
+            except Exception as error:
+                self.error, self._left = error, iter(())
+            finally:
+                with self._changed:
+                    self._n_helping -= 1
+                    self._changed.notify_all()
+
+    def finish(self) -> None:
+        """Drop what nobody has begun, and wait for the helpers."""
+        with self._changed:
+            self._left = iter(())
+            self._changed.wait_for(lambda: self._n_helping == 0)
 
 
 def _cut(n: int, work: float, n_threads: int) -> list[tuple[int, int]]:
