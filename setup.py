@@ -6,6 +6,7 @@ compiled, plurank is installed without it and uses its plain Python twins, which
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -42,14 +43,16 @@ class BuildLibrary(build_ext):
         target = Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
-        flags = [*FLAGS, *ext.extra_compile_args, *os.environ.get("CXXFLAGS", "").split()]
+        flags = [*FLAGS, *ext.extra_compile_args, *shlex.split(os.environ.get("CXXFLAGS", ""))]
         try:
             if compiler is None:
                 raise OSError("no C++ compiler was found")
-            subprocess.run([*compiler.split(), *flags, *ext.sources, "-o", str(target)], check=True)
+            subprocess.run([*shlex.split(compiler), *flags, *ext.sources, "-o", str(target)], check=True)
         except (OSError, subprocess.CalledProcessError) as error:
             target.unlink(missing_ok=True)
-            print(f"plurank is built WITHOUT its native library and will be slow: {error}", file=sys.stderr)
+            print(f"plurank is built WITHOUT its library {ext.name}: {error}", file=sys.stderr)
+            if os.environ.get("PLURANK_REQUIRE_NATIVE"):  # make test and make release
+                raise
 
     def get_ext_filename(self, fullname):
         """Return a name without a version of Python."""
@@ -70,7 +73,7 @@ class PlatformWheel(bdist_wheel):
 
 setup(
     ext_modules=[
-        Extension(f"plurank.kernels.native_{kind}", SOURCES, extra_compile_args=flags, depends=HEADERS)
+        Extension(f"plurank.kernels.native_{kind}", SOURCES, extra_compile_args=flags, depends=HEADERS, optional=True)
         for kind, flags in KINDS.items()
     ],
     cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PlatformWheel},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plurank import kernels
 from plurank.data.blocks import cut_users
 from plurank.data.pairs import index_pairs
-from tests.kernels.twins import NOTHING, both, users_and_items
+from tests.kernels.twins import NOTHING, both, twin_of, users_and_items
 
 # near the maximum the last digit of the posterior decides whether a step of about its root, 1e-8, is kept
 ONE_LAST_STEP = {"rtol": 1e-6, "atol": 1e-6}
@@ -102,3 +102,16 @@ def test_the_search_for_orders_and_the_place_errors_equal_their_twins(n_items, n
     found = both("improve_orders", rankings, *meetings, laws, reach, 10)
     assert (np.sort(found, axis=1) == np.arange(n_items)).all()
     both("place_errors", found, *meetings, laws, reach, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["probability_pass", "utility_pass"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_is_no_number_stays_so_in_the_log_posterior(name, weighted, rng):
+    offsets, winners = np.array([0, 9]), np.zeros(9, np.int32)
+    weights = rng.random(9) + 0.1 if weighted else NOTHING
+    columns = (np.array([0, 1]), offsets, winners, winners + np.int32(1), weights)
+    scores, theta = rng.standard_normal((2, 3)), np.full((1, 3), 1.0 / 3.0)
+    scores[1, 2] = np.nan
+    with np.errstate(invalid="ignore"):
+        for function in (getattr(kernels, name), twin_of(name)):
+            assert np.isnan(function(*columns, scores, theta, np.ones((1, 3)), 2, False)[1])

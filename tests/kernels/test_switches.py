@@ -1,8 +1,10 @@
 """The same answers with each of the native libraries and with the plain twins."""
 
 import os
+import shutil
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -76,5 +78,24 @@ print(kernels.group(__import__("numpy").array([1, 0, 1], dtype="int32"), 2)[0].t
 
 def test_without_a_library_one_warning_says_so_and_the_twins_run():
     done = subprocess.run([sys.executable, "-c", WITHOUT_A_LIBRARY], capture_output=True, text=True, check=True)
-    said = ["plain ['plurank was installed without its native library']", "[1, 0, 2]"]
+    said = ["plain ['plurank has no native library here (it was not built)']", "[1, 0, 2]"]
     assert done.stdout.splitlines() == said
+
+
+@pytest.mark.parametrize(("damaged", "expected"), [("avx2", "baseline"), ("baseline", "plain")])
+def test_a_library_that_cannot_be_loaded_is_passed_over(damaged, expected, tmp_path, monkeypatch):
+    for path in library.FOLDER.glob("native_*.so"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / f"native_{damaged}.so").write_bytes(b"no library")
+    monkeypatch.setattr(library, "FOLDER", tmp_path)
+    monkeypatch.delenv("PLURANK_KERNELS", raising=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert library.choose()[0] == expected
+    assert len(caught) == (expected == "plain")
+
+
+def test_a_library_of_another_version_is_refused(monkeypatch):
+    monkeypatch.setattr(library, "ABI_VERSION", library.ABI_VERSION + 1)
+    with pytest.raises(OSError, match="of another version of plurank"):
+        library.load("baseline")

@@ -32,7 +32,7 @@ from plurank.rng import spawn
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-ENOUGH = 250_000  # comparisons to choose by
+ENOUGH = 100_000  # comparisons to choose by
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 # Observations, where comparisons are made from ratings: what is left without the items held out, 64 %, is then so thin

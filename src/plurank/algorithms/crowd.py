@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.components.bradley_terry import BradleyTerry, ScorePass, ScoreSums, cut_for_scores
-from plurank.data.blocks import cut_users, sum_blocks
+from plurank.data.blocks import Edges, cut_users, sum_blocks
 from plurank.data.comparisons import Comparisons
 from plurank.data.observations import look_rated, weigh_observations
 from plurank.data.sampling import Source, sample_for_scores
@@ -109,8 +109,13 @@ class InMemory:
 
     def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
-        self._tried = component.weigh(self.comparisons, self.weights, prior, n_rounds, informed=informed)
+        given = self.comparisons, self.weights, prior, n_rounds
+        self._tried = component.weigh(*given, informed=informed, edges=self._edges)
         return self._tried.sums
+
+    @cached_property
+    def _edges(self) -> Edges:
+        return cut_for_scores(self.comparisons.offsets, self.comparisons.n_items, self.weights.shape[1])
 
     def accept(self) -> None:
         """Keep the weights tried last."""
@@ -119,8 +124,7 @@ class InMemory:
 
     def mean_weights(self) -> Floats:
         """Give the mean of everybody's weights, kept away from zero, (K,)."""
-        edges = cut_for_scores(self.comparisons.offsets, self.comparisons.n_items, self.weights.shape[1])
-        return keep_from_zero(sum_blocks(self.weights, edges) / self.comparisons.n_users)
+        return keep_from_zero(sum_blocks(self.weights, self._edges) / self.comparisons.n_users)
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
         """Weigh everybody a last time."""

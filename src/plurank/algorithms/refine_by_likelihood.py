@@ -135,10 +135,10 @@ def preconditioner(here: ScoreSums, score_prior: ScorePrior) -> Callable[[Floats
     Products of gradients know how the scores of an item go together but are noisy; the curvature, as if one saw which
     ranking makes a comparison, is smooth but too large. A block is the mean of both, and the prior's precision.
     """
-    n_rankings = here.slope.shape[1]
-    curvature = here.curvature[:, :, None] * np.eye(n_rankings)
-    # of one ranking the curvature is exact
-    blocks = score_prior.add_precision(curvature if n_rankings == 1 else 0.5 * (here.information + curvature))
+    share = 1.0 if here.slope.shape[1] == 1 else 0.5  # of one ranking the curvature is exact
+    blocks = (1.0 - share) * here.information
+    np.einsum("qkk->qk", blocks)[:] += share * here.curvature  # the diagonals
+    blocks = score_prior.add_precision(blocks)
 
     def apply(gradient: Floats) -> Floats:
         return np.asarray(np.linalg.solve(blocks, gradient[:, :, None])[:, :, 0], dtype=np.float64)

@@ -6,6 +6,7 @@ whitened detection, for few items; ``random`` scores need no structure at all.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -30,10 +31,12 @@ from plurank.statistics.pair_moments import pair_moments
 Floats = NDArray[np.float64]
 Start = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
-ENOUGH = 250_000  # comparisons to start from
+ENOUGH = 125_000  # comparisons to start from
 MANY = 1_000_000  # comparisons of users among whom a ranking that is missing is noticed
 FEW_ITEMS = 200  # up to here novel pairs are tried too
-TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 12, 100, 1e-8
+TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
+FEW_PASSES, PASSES_PER_RANKING = 12, 4  # few rankings are told apart sooner
+PART, PART_PASSES, PART_TOL = 4, 20, 1e-5  # a quarter of the users, where that is more than were started from
 SPREAD = 2.0  # of the scores that places are turned into
 CHANCE_SPREAD = 0.5
 
@@ -61,7 +64,17 @@ def start_rankings(
     if n_rankings == 1:
         return begun
     many = some if some.n_users == crowd.source.n_users else crowd.sample(n_rankings, MANY, rng)
-    return Begun(*swap_rankings(many, *begun, priors))
+    begun = Begun(*swap_rankings(many, *begun, priors))
+    n_part = min(crowd.source.n_users // PART, many.n_users)
+    return _refine_on_part(many.block(0, n_part), begun, priors) if n_part > some.n_users else begun
+
+
+def _refine_on_part(part: Comparisons, begun: Begun, priors: Priors) -> Begun:
+    """Refine a start on a part of the users: passes over all of them are then few."""
+    users = InMemory(part).begin(begun.mean_weights)
+    own = replace(priors, mean=begun.mean_weights)
+    found = refine_scores(users, begun.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL)
+    return Begun(found.component, mean_of(users.weights))
 
 
 def _best_start(
@@ -86,7 +99,8 @@ def _best_start(
                 raise
             continue
         sample = InMemory(comparisons, weights)
-        tried.append((_refine(sample, BradleyTerry(scores, mixing), priors, TRIAL_PASSES), sample))
+        n_passes = min(max(FEW_PASSES, PASSES_PER_RANKING * n_rankings), TRIAL_PASSES)
+        tried.append((_refine(sample, BradleyTerry(scores, mixing), priors, n_passes), sample))
     if any(trial.component.are_alike for trial, _ in tried):
         # one ranking for all is found quickly: others get the time to show whether they are better
         tried = [

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from plurank import kernels
 from plurank.algorithms.find_user_vertices import find_user_vertices
 from plurank.baselines.strengths import WinTable, improve, prior_cost
+from plurank.blas import one_blas_thread
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
@@ -93,7 +93,7 @@ class ClusteredRanking(RankingModel):
         self._check_enough(comparisons)
         rng = as_generator(self.random_state)
         # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             mixture = Mixture.of(comparisons, self.prior)
             best = self._start(comparisons, mixture, rng, on_progress)
             self._keep(comparisons, mixture.maximise(best, self.max_iter, self.tol, on_progress))

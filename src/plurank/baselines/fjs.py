@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from plurank import kernels
 from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
+from plurank.blas import one_blas_thread
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_whole
 from plurank.data.comparisons import Comparisons
@@ -93,7 +93,7 @@ class FJS(StrictRankings):
         """Pool all users, find the masses and their rankings, then weigh these for every user."""
         self._check_parameters()
         comparisons = as_comparisons(X)
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             on_progress("counting pairs", 0.0)
             moments = pair_moments(comparisons, 0)  # no half of it is used, so the seed of the halves is none
             found = fit_sparsest(pooled_marginals(moments), self.n_rankings, on_progress)

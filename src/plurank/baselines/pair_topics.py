@@ -4,11 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from plurank import kernels
 from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
 from plurank.algorithms.recover_rankings import REGRESSION_TOL, detect
+from plurank.blas import one_blas_thread
 from plurank.choices import Detection
 from plurank.components.strict import FIRST_FLIP, win_probabilities
 from plurank.data.checks import check_choice, check_whole
@@ -77,7 +77,7 @@ class PairTopics(RankingModel):
         comparisons = as_comparisons(X)
         rng = as_generator(self.random_state)
         # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             on_progress("counting pairs", 0.0)
             moments = pair_moments(comparisons, draw_seed(rng))
             novel = detect(moments, self.n_rankings, self.detection, rng=rng, on_progress=on_progress)

@@ -4,9 +4,9 @@ import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from plurank.baselines.strengths import WinTable, maximise, walk
+from plurank.blas import one_blas_thread
 from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
@@ -55,7 +55,7 @@ class SingleRanking(RankingModel):
         self._check_parameters()
         comparisons = as_comparisons(X)
         solve, tol = METHODS[self.method]
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             table = count_wins(comparisons, self.prior)
             scores, self.n_iter_, self.converged_ = solve(
                 table, self.max_iter, tol, lambda n: on_progress(STAGE, (n - 1) / self.max_iter)

@@ -99,7 +99,9 @@ class BradleyTerry:
         blocks, where these users are a part of all.
         """
         edges = cut_for_scores(comparisons.offsets, *self.scores.shape) if edges is None else edges
-        groups = group_blocks(edges, (16 + (8 * self.scores.shape[1] if informed else 0)) * self.scores.size)
+        n_items, n_rankings = self.scores.shape
+        width = -(-n_rankings // 4) * 4  # kernels fill rows up to four numbers
+        groups = group_blocks(edges, (16 + (8 * n_rankings if informed else 0)) * n_items * width)
         parts = []
         for group in groups:
             own = slice(group[0], group[-1])

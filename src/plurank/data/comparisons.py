@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from plurank.data.ratings import Rated
 
 RowNumbers = NDArray[np.int64] | int
+COLUMNS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.setflags(write=False)  # as all columns are
 
@@ -56,7 +57,7 @@ class Comparisons:
         for field in fields(self):
             array = getattr(self, field.name)
             if isinstance(array, np.ndarray):
-                view = array.view()
+                view = np.ascontiguousarray(array, COLUMNS.get(field.name)).view()  # as kernels take them
                 view.setflags(write=False)
                 object.__setattr__(self, field.name, view)
 

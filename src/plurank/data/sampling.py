@@ -10,8 +10,8 @@ from plurank.data.encoding import Labels
 
 Marks = NDArray[np.bool_]
 ENOUGH_PER_SCORE = 100  # comparisons
-OBSERVED_PER_SCORE = 30  # of what comparisons made from ratings count as
-ENOUGH_USERS = 100  # for each ranking
+OBSERVED_PER_SCORE = 20  # of what comparisons made from ratings count as
+ENOUGH_USERS = 50  # for each ranking
 
 
 class Source(Protocol):

@@ -8,34 +8,56 @@ same results to the last bit; or ``plain``, the Python twins, where no library w
 import ctypes
 import os
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.ctypeslib import ndpointer
 
 FOLDER = Path(__file__).parent
 KINDS = ("avx2", "baseline", "plain")
+ABI_VERSION = 1  # of the native functions' arguments; see native/processor.cpp
 INT, FLOAT = ctypes.c_int64, ctypes.c_double
-INTS, CODES, FLOATS, SINGLES, MARKS, KEYS = (
-    ndpointer(dtype, flags="C_CONTIGUOUS")
-    for dtype in (np.int64, np.int32, np.float64, np.float32, np.bool_, np.uint64)
+
+
+class Array:
+    """An argument that is an array of one type in C order; ``numpy.ctypeslib.ndpointer`` does the same, slower."""
+
+    def __init__(self, dtype: type, *, writeable: bool = False) -> None:
+        self.dtype, self.writeable = np.dtype(dtype), writeable
+
+    def from_param(self, array: np.ndarray[Any, Any]) -> ctypes.c_void_p:
+        """Return where the numbers are; raise TypeError for any other array."""
+        flags = array.flags
+        if array.dtype != self.dtype or not flags.c_contiguous or (self.writeable and not flags.writeable):
+            kind = " that can be written to" if self.writeable else ""
+            got = f"{array.dtype}{'' if flags.c_contiguous else ', not in C order'}"
+            raise TypeError(f"expected an array of {self.dtype} in C order{kind}, got one of {got}")
+        return ctypes.c_void_p(array.__array_interface__["data"][0])
+
+
+INTS, CODES, FLOATS, SINGLES, MARKS, KEYS = map(
+    Array, (np.int64, np.int32, np.float64, np.float32, np.bool_, np.uint64)
 )
 OUT_INTS, OUT_CODES, OUT_FLOATS, OUT_SINGLES, OUT_MARKS, OUT_KEYS = (
-    ndpointer(dtype, flags=("C_CONTIGUOUS", "WRITEABLE"))
-    for dtype in (np.int64, np.int32, np.float64, np.float32, np.bool_, np.uint64)
+    Array(dtype, writeable=True) for dtype in (np.int64, np.int32, np.float64, np.float32, np.bool_, np.uint64)
 )
 NO_LIBRARY = (
-    "plurank was installed without its native library and computes in plain Python, which is about a hundred times "
-    "slower. Install a C++ compiler (Debian, Ubuntu: apt install g++), then plurank again: "
-    "pip install --force-reinstall --no-cache-dir --no-deps plurank"
+    "plurank has no native library here ({reason}) and computes in plain Python, which is about a hundred times "
+    "slower. Install a C++20 compiler (Debian, Ubuntu: apt install g++), then install plurank again from where you "
+    "got it, with pip install --force-reinstall --no-cache-dir --no-deps."
 )
 
 
-def load(kind: str) -> ctypes.CDLL | None:
-    """Load the library for an instruction set; None where it was not built."""
+def load(kind: str) -> ctypes.CDLL:
+    """Load the library for an instruction set; raise OSError where it was not built, or is of another machine."""
     path = FOLDER / f"native_{kind}.so"
-    return ctypes.CDLL(str(path)) if path.exists() else None
+    if not path.exists():
+        raise OSError("it was not built")
+    library = ctypes.CDLL(str(path))
+    if library.abi_version() != ABI_VERSION:
+        raise OSError(f"{path.name} is of another version of plurank")
+    return library
 
 
 def choose() -> tuple[str, ctypes.CDLL | None]:
@@ -43,15 +65,18 @@ def choose() -> tuple[str, ctypes.CDLL | None]:
     wanted = os.environ.get("PLURANK_KERNELS", "")
     if wanted not in ("", *KINDS):
         message = f"PLURANK_KERNELS must be one of {', '.join(KINDS)}, got {wanted!r:.40}. The fastest is used."
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        warnings.warn(message, RuntimeWarning, stacklevel=1)
     if wanted == "plain":
         return "plain", None
-    baseline = load("baseline")
-    if baseline is None:
-        warnings.warn(NO_LIBRARY, RuntimeWarning, stacklevel=2)
+    try:
+        baseline = load("baseline")
+    except OSError as error:
+        warnings.warn(NO_LIBRARY.format(reason=error), RuntimeWarning, stacklevel=1)
         return "plain", None
-    avx2 = load("avx2") if wanted != "baseline" and baseline.has_avx2() else None
-    return ("baseline", baseline) if avx2 is None else ("avx2", avx2)
+    if wanted != "baseline" and baseline.has_avx2():
+        with suppress(OSError):
+            return "avx2", load("avx2")
+    return "baseline", baseline
 
 
 ACTIVE, _LIBRARY = choose()

@@ -110,6 +110,7 @@ def _pass_over(
     memory: int,
 ) -> Passed:
     n_items, n_rankings = scores.shape
+    check(n_rankings == start.shape[1])
     width = -(-n_rankings // N_LANES) * N_LANES
     theta, means = np.array(start, order="C"), np.array(start, order="C")
     concentration, values = np.zeros(len(start)), np.zeros((users.n_blocks, 1))
@@ -121,9 +122,9 @@ def _pass_over(
         theta, values, sums, int(informed), information, means, concentration, memory=memory,
     )  # fmt: skip
     by_item = sum_tree(sums)
-    gradient, hessian = (np.ascontiguousarray(by_item[:, part, :n_rankings]) for part in range(2))
+    gradient, hessian = (by_item[:, part, :n_rankings].copy() for part in range(2))
     log_posterior = float(sum_tree(values)[0])
-    information = np.ascontiguousarray(sum_tree(information)[:, :, :n_rankings])
+    information = sum_tree(information)[:, :, :n_rankings].copy()  # without what all blocks held
     return theta, log_posterior, gradient, hessian, means, concentration, information
 
 
@@ -145,6 +146,7 @@ def places_pass(
     concentration of each user's memberships (M,).
     """
     n_items, n_rankings = places.shape
+    check(n_rankings == start.shape[1] and laws.shape == (n_rankings, 2 * n_items - 1))
     users = _Users.of(edges, offsets, winners, losers, weights, start, prior)
     theta, concentration, values = np.array(start, order="C"), np.zeros(len(start)), np.zeros((users.n_blocks, 1))
     run(

@@ -74,9 +74,10 @@ if hasattr(os, "register_at_fork"):
 
 def _open_pool() -> ThreadPoolExecutor:
     global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max(get_num_threads() - 1, 1), "plurank-kernel")  # and the thread that asks
-    return _pool
+    pool = _pool
+    if pool is None:
+        pool = _pool = ThreadPoolExecutor(max(get_num_threads() - 1, 1), "plurank-kernel")  # and the thread that asks
+    return pool
 
 
 def run(function: Callable[..., Any], n: int, work: float, *arguments: Any, memory: int = 0) -> None:

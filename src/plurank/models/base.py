@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from plurank.blas import one_blas_thread
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.data.checks import check_choice, check_numbers, check_whole
 from plurank.data.columns import as_columns, find_column
@@ -211,7 +211,7 @@ class RankingModel(WeightTransformer):
         check_is_fitted(self)
         check_whole("n_particles", n_particles, 1)
         test = self._in_own_items(as_comparisons(X))
-        with threadpool_limits(1, "blas"):  # so that sums have one order
+        with one_blas_thread():  # so that sums have one order
             return mean_log_likelihood(self._laws(), test, n_particles, as_generator(random_state))
 
     def _laws(self) -> Sequence[Law]:

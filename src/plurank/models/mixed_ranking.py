@@ -6,10 +6,10 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.start_rankings import Start
+from plurank.blas import one_blas_thread
 from plurank.choices import ComponentName, EngineName, Mixing
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import OrderedComponent
@@ -154,7 +154,7 @@ class MixedRanking(ScoredRankings):
         with (
             open_engine(X, engine, scheduler) as runner,
             open_crowd(X, self.n_rankings, runner, about, checkpoint, resume) as (crowd, kept),
-            threadpool_limits(1, "blas"),
+            one_blas_thread(),
         ):
             self._check_enough(crowd)
             self.data_ = summarise(as_source(crowd.source))
@@ -168,14 +168,14 @@ class MixedRanking(ScoredRankings):
     def choose_priors(self, comparisons: Comparisons) -> Priors:
         """Choose the priors that a fit to these comparisons would choose."""
         self._check_parameters()
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             self._check_enough(InMemory(comparisons))
             return choose_priors_of(self, InMemory(comparisons))
 
     def fit_to_predict(self, comparisons: Comparisons, priors: Priors) -> Self:
         """Fit with given priors, and find nothing but what predictions need: no errors, votes or diagnostics."""
         self._check_parameters()
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             self._check_enough(InMemory(comparisons))
             fit_to_predict(self, InMemory(comparisons), priors)
         self._warn_if_unfinished()
@@ -245,7 +245,7 @@ class MixedRanking(ScoredRankings):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             update_scores(self, self._weigh(more), on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))

@@ -6,9 +6,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from plurank.algorithms.recover_rankings import Recovery, check_distinct, novel_rows, recover_rankings
+from plurank.blas import one_blas_thread
 from plurank.choices import Detection, Directions, EngineName
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_choice, check_positive, check_whole
@@ -101,7 +101,7 @@ class TopicRanking(StrictRankings):
         self._check_parameters()
         rng = as_generator(self.random_state)
         # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with open_engine(X, engine, scheduler) as runner, threadpool_limits(1, "blas"):
+        with open_engine(X, engine, scheduler) as runner, one_blas_thread():
             on_progress("counting pairs", 0.0)
             source, seed = as_source(X), draw_seed(rng)
             if isinstance(source, Store):

@@ -51,6 +51,10 @@ INLINE IntLanes shifted_down(IntLanes bits, int n) {
     return reinterpret_cast<IntLanes>(reinterpret_cast<Unsigned>(bits) >> n);
 }
 
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
+#define __builtin_shufflevector(a, b, ...) __builtin_shuffle(a, b, IntLanes{__VA_ARGS__})
+#endif
+
 // Transpose a 4 x 4 matrix of four rows in place.
 INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {
     const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
@@ -121,8 +125,9 @@ INLINE IntLanes shifted_down(IntLanes bits, int n) {
 // Transpose a 4 x 4 matrix of four rows in place.
 INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {
     const Lanes first = a, second = b, third = c, fourth = d;
-    const auto even = [](auto x, auto y) INLINE_LAMBDA { return __builtin_shufflevector(x, y, 0, 2); };
-    const auto odd = [](auto x, auto y) INLINE_LAMBDA { return __builtin_shufflevector(x, y, 1, 3); };
+    using Half = Lanes::Half;
+    const auto even = [](Half x, Half y) INLINE_LAMBDA { return Half{x[0], y[0]}; };
+    const auto odd = [](Half x, Half y) INLINE_LAMBDA { return Half{x[1], y[1]}; };
     a = {even(first.low, second.low), even(third.low, fourth.low)};
     b = {odd(first.low, second.low), odd(third.low, fourth.low)};
     c = {even(first.high, second.high), even(third.high, fourth.high)};
@@ -189,11 +194,12 @@ INLINE Lanes log(Lanes x) {
 
 INLINE f64 exp(f64 x) { return exp(all(x))[0]; }
 
-// log(x) of any x >= 0.
+// log(x) of any x: NaN where it has none.
 INLINE f64 log(f64 x) {
-    constexpr f64 LEAST_NORMAL = 0x1p-1022;
-    if (x >= LEAST_NORMAL) return log(all(x))[0];
-    return x > 0.0 ? log(all(x * 0x1p60))[0] - 60.0 * (LN2_HIGH + LN2_LOW) : -__builtin_inf();
+    constexpr f64 LEAST_NORMAL = 0x1p-1022, LARGEST = 0x1.fffffffffffffp1023;
+    if (x >= LEAST_NORMAL && x <= LARGEST) return log(all(x))[0];
+    if (x > 0.0) return x > LARGEST ? x : log(all(x * 0x1p60))[0] - 60.0 * (LN2_HIGH + LN2_LOW);
+    return x == 0.0 ? -__builtin_inf() : __builtin_nan("");
 }
 
 }  // namespace plurank

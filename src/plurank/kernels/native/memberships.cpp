@@ -77,6 +77,7 @@ EXPORT void regress_on_simplex(i64 first, i64 last, const f64* gram, i64 n_verti
                 if (gradient[k] < gradient[best]) best = k;
                 if (b[k] > 0.0 && (worst < 0 || gradient[k] > gradient[worst])) worst = k;
             }
+            if (worst < 0) break;  // NaN
             const f64 gap = gradient[worst] - gradient[best];
             if (!(gap > tolerance)) break;
             const f64 *to = gram + best * n_vertices, *from = gram + worst * n_vertices;

@@ -72,14 +72,11 @@ INLINE f64 sum_logs(const Comparisons& c) {
     f64 rest = 0.0;
     for (i64 begin = 0; begin < c.n_vectors; begin += FACTORS) {
         const i64 end = min(begin + FACTORS, c.n_vectors);
-        Lanes product = all(1.0), least = all(1.0);
-        for (i64 v = begin; v < end; ++v) {
-            product *= load(c.mixed + v * N_LANES);
-            least = min(least, load(c.mixed + v * N_LANES));
-        }
-        const Lanes checked = c.unit ? product : least;
-        const bool small = min(min(checked[0], checked[1]), min(checked[2], checked[3])) < SMALL;
-        if (small) {
+        Lanes product = all(1.0);
+        for (i64 v = begin; v < end; ++v) product *= load(c.mixed + v * N_LANES);
+        bool is_regular = true;  // no factor is tiny or NaN
+        for (i64 i = 0; i < N_LANES; ++i) is_regular &= product[i] >= SMALL;
+        if (!is_regular) {
             for (i64 e = begin * N_LANES; e < end * N_LANES; ++e)
                 if (c.counts[e] != 0.0) rest += c.counts[e] * log(c.mixed[e]);
         } else if (c.unit) {
@@ -177,7 +174,7 @@ INLINE f64 update_memberships(Comparisons& c, Simplex& s, i64 n_rounds) {
     for (i64 round = 0; round <= n_rounds; ++round) {
         mix(c, s, s.trial);
         const f64 value = sum_logs(c) + log_prior(s, s.trial);
-        is_mixed = value >= best;
+        is_mixed = value >= best || round == 0;  // NaN stays NaN
         if (is_mixed) {
             const bool converged = value - best < NEGLIGIBLE * abs(value);
             for (i64 k = 0; k < s.width; ++k) s.theta[k] = s.trial[k];

@@ -190,7 +190,7 @@ INLINE f64 update_memberships(User& user, Simplex& s, i64 n_rounds) {
     f64 best = -__builtin_inf(), length = 1.0;
     for (i64 round = 0; round <= n_rounds; ++round) {
         const f64 value = evaluate(user, s.trial, user.at_trial) + log_prior(s, s.trial);
-        if (value >= best) {
+        if (value >= best || round == 0) {  // NaN stays NaN
             const bool converged = value - best < NEGLIGIBLE * abs(value);
             for (i64 k = 0; k < s.width; ++k) s.theta[k] = s.trial[k];
             const Evaluation before = user.at_theta;
@@ -243,8 +243,8 @@ INLINE void fill_second_order(const User& user, Simplex& s) {
 INLINE void add_to_items(const User& user, const Simplex& s, f64* sums) {
     turn(user, s, user.bent);
     for (i64 a = 0; a < user.n_own; ++a) {
-        f64* to = sums + user.items[a] * 2 * s.width;
-        prefetch(sums + user.items[min(a + AHEAD, user.n_own - 1)] * 2 * s.width);
+        f64* to = sums + 2 * s.width * user.items[a];
+        prefetch(sums + 2 * s.width * user.items[min(a + AHEAD, user.n_own - 1)]);
         const f64 residual = user.at_theta.residual[a];
         for (i64 k = 0; k < s.width; k += N_LANES) {
             const Lanes theta = load(s.theta + k), shift = load(s.shift + k);
