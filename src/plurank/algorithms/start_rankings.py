@@ -64,9 +64,10 @@ def start_rankings(
     if n_rankings == 1:
         return begun
     many = some if some.n_users == crowd.source.n_users else crowd.sample(n_rankings, MANY, rng)
-    begun = Begun(*swap_rankings(many, *begun, priors))
+    found = Begun(*swap_rankings(many, *begun, priors))
     n_part = min(crowd.source.n_users // PART, many.n_users)
-    return _refine_on_part(many.block(0, n_part), begun, priors) if n_part > some.n_users else begun
+    is_refined = found.component is not begun.component  # whoever looked for a better ranking refined all of them
+    return found if is_refined or n_part <= some.n_users else _refine_on_part(many.block(0, n_part), found, priors)
 
 
 def _refine_on_part(part: Comparisons, begun: Begun, priors: Priors) -> Begun:

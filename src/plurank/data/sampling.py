@@ -10,7 +10,7 @@ from plurank.data.encoding import Labels
 
 Marks = NDArray[np.bool_]
 ENOUGH_PER_SCORE = 100  # comparisons
-OBSERVED_PER_SCORE = 20  # of what comparisons made from ratings count as
+OBSERVED_PER_SCORE = 26  # of what comparisons made from ratings count as; see LEAST_PER_SCORE of choose_priors
 ENOUGH_USERS = 50  # for each ranking
 
 
