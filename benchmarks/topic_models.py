@@ -48,10 +48,10 @@ def held_out(topics: Floats, mixtures: Floats, train: plurank.Comparisons, test:
     return plurank.log_likelihood(there / (there + back))
 
 
-def fit_sklearn(train: plurank.Comparisons) -> tuple[Floats, Floats]:
+def fit_sklearn(train: plurank.Comparisons, n_jobs: int = 2) -> tuple[Floats, Floats]:
     shape = (train.n_users, train.n_items**2)
     counts = csr_array((np.ones(len(train)), words_of(train), train.offsets.copy()), shape=shape)
-    model = LatentDirichletAllocation(K, max_iter=30, random_state=0, n_jobs=2)
+    model = LatentDirichletAllocation(K, max_iter=30, random_state=0, n_jobs=n_jobs)
     mixtures = model.fit_transform(counts)
     return model.components_ / model.components_.sum(axis=1, keepdims=True), mixtures
 
