@@ -47,7 +47,7 @@ def main() -> None:
             kept = {**environment, "PLURANK_KERNELS": kind}
             shapes = [sys.executable, "-m", "tests.kernels.shapes", str(n_shapes)]
             subprocess.run(shapes, env=kept, cwd=ROOT, check=True)
-        tests = ["tests/kernels", "-p", "no:cacheprovider", "--ignore", "tests/kernels/test_switches.py"]
+        tests = ["tests/kernels", "-s", "-p", "no:cacheprovider", "--ignore", "tests/kernels/test_switches.py"]
         subprocess.run([sys.executable, "-m", "pytest", *tests], env=environment, cwd=ROOT, check=True)
     print(f"clean: {n_shapes:,} random shapes for each of two instruction sets, and the tests of the kernels")
 

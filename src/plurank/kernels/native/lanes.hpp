@@ -36,7 +36,8 @@ INLINE i64 padded(i64 n) { return (n + N_LANES - 1) / N_LANES * N_LANES; }
 #ifdef __AVX2__
 
 typedef f64 Lanes __attribute__((vector_size(32)));
-typedef i64 IntLanes __attribute__((vector_size(32)));
+typedef u64 Bits __attribute__((vector_size(32)));
+typedef i64 Mask __attribute__((vector_size(32)));  // what comparisons return: all bits of a lane, or none
 
 INLINE Lanes load(const f64* from) {
     Lanes lanes;
@@ -44,15 +45,11 @@ INLINE Lanes load(const f64* from) {
     return lanes;
 }
 INLINE void store(f64* to, Lanes lanes) { std::memcpy(to, &lanes, sizeof lanes); }
-INLINE IntLanes bits_of(Lanes lanes) { return reinterpret_cast<IntLanes>(lanes); }
-INLINE Lanes from_bits(IntLanes bits) { return reinterpret_cast<Lanes>(bits); }
-INLINE IntLanes shifted_down(IntLanes bits, int n) {
-    typedef u64 Unsigned __attribute__((vector_size(32)));
-    return reinterpret_cast<IntLanes>(reinterpret_cast<Unsigned>(bits) >> n);
-}
+INLINE Bits bits_of(Lanes lanes) { return reinterpret_cast<Bits>(lanes); }
+INLINE Lanes from_bits(Bits bits) { return reinterpret_cast<Lanes>(bits); }
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
-#define __builtin_shufflevector(a, b, ...) __builtin_shuffle(a, b, IntLanes{__VA_ARGS__})
+#define __builtin_shufflevector(a, b, ...) __builtin_shuffle(a, b, Mask{__VA_ARGS__})
 #endif
 
 // Transpose a 4 x 4 matrix of four rows in place.
@@ -90,11 +87,15 @@ struct Halves {
     friend INLINE_MEMBER Halves operator-(Halves a) { return {-a.low, -a.high}; }
     friend INLINE_MEMBER Halves operator~(Halves a) { return {~a.low, ~a.high}; }
     friend INLINE_MEMBER Halves operator<<(Halves a, int n) { return {a.low << n, a.high << n}; }
+    friend INLINE_MEMBER Halves operator>>(Halves a, int n) { return {a.low >> n, a.high >> n}; }
 };
 using Lanes = Halves<f64>;
-using IntLanes = Halves<i64>;
-#define PLURANK_COMPARISON(op) \
-    INLINE IntLanes operator op(Lanes a, Lanes b) { return {a.low op b.low, a.high op b.high}; }
+using Bits = Halves<u64>;
+using Mask = Bits;  // what comparisons return: all bits of a lane, or none
+#define PLURANK_COMPARISON(op)                                                                                 \
+    INLINE Mask operator op(Lanes a, Lanes b) {                                                                \
+        return {reinterpret_cast<Bits::Half>(a.low op b.low), reinterpret_cast<Bits::Half>(a.high op b.high)}; \
+    }
 PLURANK_COMPARISON(<)
 PLURANK_COMPARISON(>)
 PLURANK_COMPARISON(>=)
@@ -110,16 +111,11 @@ INLINE void store(f64* to, Lanes lanes) {
     std::memcpy(to, &lanes.low, sizeof lanes.low);
     std::memcpy(to + 2, &lanes.high, sizeof lanes.high);
 }
-INLINE IntLanes bits_of(Lanes lanes) {
-    return {reinterpret_cast<IntLanes::Half>(lanes.low), reinterpret_cast<IntLanes::Half>(lanes.high)};
+INLINE Bits bits_of(Lanes lanes) {
+    return {reinterpret_cast<Bits::Half>(lanes.low), reinterpret_cast<Bits::Half>(lanes.high)};
 }
-INLINE Lanes from_bits(IntLanes bits) {
+INLINE Lanes from_bits(Bits bits) {
     return {reinterpret_cast<Lanes::Half>(bits.low), reinterpret_cast<Lanes::Half>(bits.high)};
-}
-INLINE IntLanes shifted_down(IntLanes bits, int n) {
-    typedef u64 Unsigned __attribute__((vector_size(16)));
-    return {reinterpret_cast<IntLanes::Half>(reinterpret_cast<Unsigned>(bits.low) >> n),
-            reinterpret_cast<IntLanes::Half>(reinterpret_cast<Unsigned>(bits.high) >> n)};
 }
 
 // Transpose a 4 x 4 matrix of four rows in place.
@@ -143,13 +139,16 @@ constexpr i64 IN_CACHE = 32768;  // numbers of a table that is not large
 INLINE Lanes all(f64 value) { return Lanes{value, value, value, value}; }
 INLINE f64 sum(Lanes lanes) { return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]); }
 
-INLINE IntLanes all(i64 value) { return IntLanes{value, value, value, value}; }
+INLINE Bits all(u64 value) { return Bits{value, value, value, value}; }
 // mask ? a : b for masks that are all ones or all zeros in a lane.
-INLINE Lanes select(IntLanes mask, Lanes a, Lanes b) { return from_bits((mask & bits_of(a)) | (~mask & bits_of(b))); }
+INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
+    const Bits chosen = (Bits)mask;
+    return from_bits((chosen & bits_of(a)) | (~chosen & bits_of(b)));
+}
 // NaN in the first argument stays NaN.
 INLINE Lanes max(Lanes a, Lanes b) { return select(a < b, b, a); }
 INLINE Lanes min(Lanes a, Lanes b) { return select(a > b, b, a); }
-INLINE Lanes abs(Lanes a) { return from_bits(bits_of(a) & all(i64{0x7fffffffffffffff})); }
+INLINE Lanes abs(Lanes a) { return from_bits(bits_of(a) & all(u64{0x7fffffffffffffff})); }
 
 // The sums of four vectors as one: {sum(a), sum(b), sum(c), sum(d)}.
 INLINE Lanes sums(Lanes a, Lanes b, Lanes c, Lanes d) {
@@ -179,10 +178,10 @@ INLINE Lanes exp(Lanes x) {
 // log(x) of positive normal numbers: x = 2^e m, sqrt(1/2) <= m < sqrt(2), f = m - 1, s = f / (2 + f), and
 // log m = 2 atanh(s) = f - s (f - R), R = 2/3 s^2 + 2/5 s^4 + ...
 INLINE Lanes log(Lanes x) {
-    constexpr i64 SQRT_HALF = 0x3fe6a09e667f3bcd, ONE = 0x3ff0000000000000, MANTISSA = 0x000fffffffffffff;
+    constexpr u64 SQRT_HALF = 0x3fe6a09e667f3bcd, ONE = 0x3ff0000000000000, MANTISSA = 0x000fffffffffffff;
     constexpr f64 INTEGERS = 0x1p52;  // integers below it are the lowest bits of INTEGERS + n
-    const IntLanes moved = bits_of(x) + all(ONE - SQRT_HALF);
-    const IntLanes exponent = shifted_down(moved, 52);
+    const Bits moved = bits_of(x) + all(ONE - SQRT_HALF);
+    const Bits exponent = moved >> 52;
     const Lanes e = from_bits(exponent | bits_of(all(INTEGERS))) - all(INTEGERS + 1023.0);
     const Lanes f = from_bits((moved & all(MANTISSA)) + all(SQRT_HALF)) - all(1.0);
     const Lanes s = f / (all(2.0) + f);

@@ -111,7 +111,7 @@ INLINE f64 evaluate(const User& user, const f64* theta, Evaluation& found) {
     for (i64 e = 0; e < user.n; e += N_LANES) {
         const Lanes lead = differences(user, user.utility, e), counts = load(user.counts + e);
         const Lanes small = exp(-abs(lead)), large = all(1.0) / (all(1.0) + small);
-        const IntLanes won = lead >= all(0.0);
+        const Mask won = lead >= all(0.0);
         const Lanes miss = select(won, small * large, large);
         store(found.chance + e, select(won, large, small * large));
         scatter(user, counts * miss, e, found.residual);
