@@ -40,7 +40,7 @@ compiler:
 	  if [ "$$(id -u)" = 0 ]; then root=; else root="sudo -n"; fi; \
 	  $$root apt-get update -qq && \
 	  $$root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends g++ >/dev/null; \
-	} || echo "g++ could not be installed: plurank will run WITHOUT its native library, a hundred times slower"
+	} || echo "g++ could not be installed: plurank will run WITHOUT its native library, many times slower"
 
 # Address and undefined-behaviour sanitizers over the tests of the kernels and many random shapes.
 sanitize: .venv/tested-wheel

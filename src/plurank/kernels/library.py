@@ -43,7 +43,7 @@ OUT_INTS, OUT_CODES, OUT_FLOATS, OUT_SINGLES, OUT_MARKS, OUT_KEYS = (
     Array(dtype, writeable=True) for dtype in (np.int64, np.int32, np.float64, np.float32, np.bool_, np.uint64)
 )
 NO_LIBRARY = (
-    "plurank has no native library here ({reason}) and computes in plain Python, which is about a hundred times "
+    "plurank has no native library here ({reason}) and computes in plain Python, which is many times "
     "slower. Install a C++20 compiler (Debian, Ubuntu: apt install g++), then install plurank again from where you "
     "got it, with pip install --force-reinstall --no-cache-dir --no-deps."
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, Marks, Reals, Singles, check
+from plurank.kernels.arrays import Codes, Floats, Ints, Marks, Reals, check
 from plurank.kernels.library import (
     CODES,
     FLOATS,
@@ -84,6 +84,3 @@ def signed_item_counts(
     columns = (offsets, winners, losers, weights, len(weights))
     n = _signed_item_counts(len(offsets) - 1, *columns, indptr, indices, data, seen)
     return indptr, indices[:n].copy(), data[:n].copy()
-
-
-__all__ = ["Singles", "add_gathered", "choose_half", "count_shared_users", "signed_item_counts", "sum_gathered"]
