@@ -46,9 +46,10 @@ compiler:
 sanitize: .venv/tested-wheel
 	$(BIN)/python -m tests.kernels.sanitize
 
-# The long versions of loops over faults, seeds and screens; make test has a short one of each.
+# The long versions of loops over faults, seeds and screens, of which make test has a short one each, and properties on
+# examples that are new in every run.
 test-long: .venv/tested-wheel browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests/long
+	PLURANK_EXAMPLES=random $(BIN)/python -m pytest -n 2 --dist loadfile -rs tests/long $$(grep -rlE '^@given' tests)
 
 # Tests of the live page drive chromium (or $PLURANK_CHROMIUM). Where it cannot be had they are skipped, aloud.
 browser:

@@ -14,8 +14,10 @@ pytest.register_assert_rewrite("tests.contracts.model_contract")
 if "PYTEST_XDIST_WORKER" in os.environ:
     set_num_threads(1)  # several test processes share the cores; tests of threads ask for theirs
 
-settings.register_profile("plurank", deadline=None, max_examples=40, database=None)
-settings.load_profile("plurank")
+# The same examples in every run of `make test`, so that a red build is the change's; `make test-long` draws others.
+settings.register_profile("plurank", deadline=None, max_examples=40, database=None, derandomize=True)
+settings.register_profile("random", parent=settings.get_profile("plurank"), derandomize=False, max_examples=200)
+settings.load_profile(os.environ.get("PLURANK_EXAMPLES", "plurank"))
 
 
 @pytest.fixture

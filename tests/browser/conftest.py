@@ -69,5 +69,5 @@ def visit(browser):
 
     yield begin
     for begun in visits:
-        begun.page.context.close()
+        begun.close()
     assert [fault for begun in visits for fault in begun.faults] == []

@@ -85,19 +85,19 @@ def test_a_survey_shows_its_own_texts_and_progress_and_thanks_at_the_end(visit, 
         assert set(somebody.pair()) < set(ORDER), "texts, not ids"
         somebody.answer(ORDER)
     somebody.page.get_by_text("You gave 6 answers, and all of them are stored. You may close this page.").wait_for()
-    assert somebody.page.is_visible("#finished-title")
-    assert not somebody.page.is_visible("#left")
+    somebody.wait_for("#finished-title")
+    somebody.wait_for("#left", "hidden")
     rows = [row for row in read_stored() if row[0] == somebody.name()]
     assert len(rows) == N_QUESTIONS
     assert len({row[3] for row in rows}) == 1
     assert rows[0][3], "the service knows the browser by its cookie"
-    assert not somebody.page.is_visible("#skip")
+    somebody.wait_for("#skip", "hidden")
     somebody.reload()
-    assert somebody.page.is_visible("#finished-title")
+    somebody.wait_for("#finished-title")
     somebody.click("go-on")
     somebody.settle()
     assert somebody.text("counted") == f"{N_QUESTIONS} of {2 * N_QUESTIONS}"
-    assert somebody.page.is_visible("#left")
+    somebody.wait_for("#left")
 
 
 def test_nothing_about_others_is_asked_for_or_shown(visit, survey):
@@ -109,7 +109,7 @@ def test_nothing_about_others_is_asked_for_or_shown(visit, survey):
         somebody.answer(ORDER)
         shown = somebody.page.inner_text("body")
         assert not any(word in shown for word in ("%", "Ranking", "average", "expected", "surprise"))
-    assert not somebody.page.is_visible("nav")
+    somebody.wait_for("nav", "hidden")
     assert not {"health", "fold-in", "rank", "predict", "figures/rankings"} & {*asked}
     assert not [url for url in asked if url.startswith("rankings")]
     assert "feedback" in asked
@@ -165,6 +165,7 @@ def test_a_model_that_knows_nothing_says_so(visit, folder):
         somebody.click("to-explore")
         somebody.page.wait_for_selector("#places tr")
         assert "could be anywhere" in somebody.text("places")
+        somebody.close()
 
 
 def test_answers_that_were_not_acknowledged_are_sent_again_and_all_at_once_when_the_page_is_left(

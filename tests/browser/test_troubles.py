@@ -44,9 +44,9 @@ def test_when_every_pair_was_asked_the_page_says_so_and_undo_goes_back(visit, od
     for _ in range(len(ODD) * (len(ODD) - 1) // 2):
         somebody.answer(ODD)
     assert "no pair left" in somebody.text("finished-text")
-    assert not somebody.page.is_visible("#asking")
+    somebody.wait_for("#asking", "hidden")
     somebody.press("u")
-    assert somebody.page.is_visible("#left")
+    somebody.wait_for("#left")
 
 
 def test_the_page_asks_for_the_token_and_says_when_it_is_wrong(browser, camps_model):
@@ -78,7 +78,7 @@ def test_the_page_says_that_the_service_is_away_and_goes_on_when_it_is_back(visi
         service.start()
     somebody.page.locator("#retry").dispatch_event("click")  # it may be gone by now: the page tries by itself, too
     somebody.settle()
-    assert not somebody.page.is_visible("#problem")
+    somebody.wait_for("#problem", "hidden")
     somebody.answer(CAMPS["sea"])
     assert somebody.n_answers() == 3
     somebody.wait_until_stored()

@@ -33,6 +33,14 @@ class Visit:
         """Wait until everything that belongs to the answers so far is shown."""
         self.page.wait_for_selector(READY, state="attached")
 
+    def wait_for(self, selector, state="visible"):
+        """Wait until an element is visible, or hidden."""
+        self.page.wait_for_selector(selector, state=state)
+
+    def close(self):
+        """Leave the page, while the service is still there."""
+        self.page.context.close()
+
     def reload(self):
         self.page.reload()
         self.settle()

@@ -88,6 +88,12 @@ def test_an_interrupt_that_became_an_import_error_is_still_an_interrupt():
     assert errors.explain(SystemError("of its own"))[1] == 1
 
 
+def test_what_goes_wrong_because_of_an_interrupt_is_an_interrupt():
+    error = OSError("Bad file descriptor")  # as of a file that was closed already
+    error.__context__ = KeyboardInterrupt()
+    assert errors.explain(error)[1] == 130
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes close differently")
 def test_a_reader_that_goes_away_is_no_drama(start, model_file):
     process = start("show", model_file)

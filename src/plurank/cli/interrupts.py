@@ -34,7 +34,7 @@ def not_lost() -> Iterator[None]:
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Check whether an error is an interrupt, or what became of one in the middle of an import."""
-    while isinstance(error, ImportError):
-        error = error.__cause__ or error.__context__
-    return isinstance(error, KeyboardInterrupt)
+    """Check whether an error is an interrupt, or what became of one while something was imported, written or closed."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return error is not None

@@ -26,14 +26,14 @@ class Array:
     def __init__(self, dtype: type, *, writeable: bool = False) -> None:
         self.dtype, self.writeable = np.dtype(dtype), writeable
 
-    def from_param(self, array: np.ndarray[Any, Any]) -> ctypes.c_void_p:
+    def address(self, array: np.ndarray[Any, Any]) -> int:
         """Return where the numbers are; raise TypeError for any other array."""
         flags = array.flags
         if array.dtype != self.dtype or not flags.c_contiguous or (self.writeable and not flags.writeable):
             kind = " that can be written to" if self.writeable else ""
             got = f"{array.dtype}{'' if flags.c_contiguous else ', not in C order'}"
             raise TypeError(f"expected an array of {self.dtype} in C order{kind}, got one of {got}")
-        return ctypes.c_void_p(array.__array_interface__["data"][0])
+        return int(array.__array_interface__["data"][0])
 
 
 INTS, CODES, FLOATS, SINGLES, MARKS, KEYS = map(
@@ -86,5 +86,14 @@ def function(name: str, *arguments: Any, returns: Any = None) -> Any:
     """Return a native function that checks the type and the layout of its arguments."""
     assert _LIBRARY is not None, "native functions are declared only where there is a library"
     found = _LIBRARY[name]
-    found.argtypes, found.restype = arguments, returns
-    return found
+    found.argtypes = [ctypes.c_void_p if isinstance(argument, Array) else argument for argument in arguments]
+    found.restype = returns
+    arrays = [(at, argument.address) for at, argument in enumerate(arguments) if isinstance(argument, Array)]
+
+    def call(*given: Any) -> Any:  # not as from_param of ctypes, which would turn Ctrl-C into an ArgumentError
+        values = [*given]
+        for at, address in arrays:
+            values[at] = address(given[at])
+        return found(*values)
+
+    return call
