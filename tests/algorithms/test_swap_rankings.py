@@ -86,7 +86,7 @@ def test_a_ranking_that_is_there_twice_makes_room_for_one_that_is_missing(camps,
     begun = BradleyTerry(doubled(camps).scores, mixing)
     assert ranking_error(begun.rankings, camps.rankings) > 0.1
     found, mean = swap_rankings(camps.comparisons, begun, PRIORS.mean, PRIORS)
-    assert ranking_error(found.rankings, camps.rankings) < 0.03  # the third from 240 comparisons: all is not to be had
+    assert ranking_error(found.rankings, camps.rankings) < 0.035  # the third from 240 comparisons: all is not to be had
     np.testing.assert_allclose(np.sort(mean), np.sort(camps.user_weights.mean(axis=0)), atol=0.03)
 
 

@@ -40,7 +40,9 @@ LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 LEAST_PER_SCORE = 25
 MANY_OBSERVATIONS = 100_000  # are enough for any number of scores: most are of items that have far more than the mean
 SHARE = 0.2
-COLD_PASSES, PASSES, TOL = 30, 6, 1e-5  # from a split's own init, then from the fit with the priors before
+# Passes from a split's own init, then from the fit with the priors before. Many comparisons settle sooner.
+FEW_PASSES, MANY_PASSES, LARGE = (30, 6), (18, 4), 50_000
+TOL = 1e-5
 SINGLE_PASSES = 20  # of one ranking for everybody
 CLEAR_GAIN, CLEAR_LOSS = 4.0, 2.0  # standard errors, or another split is looked at
 LEAST_GAIN = 1e-4  # of the log-likelihood per comparison, or a prior stays where it is
@@ -131,6 +133,7 @@ class Fits:
 
     def __init__(self, splits: list[Split], first: Priors, mixing: Mixing) -> None:
         self.splits, self.first, self.mixing = splits, first, mixing
+        self.cold_passes, self.passes = MANY_PASSES if len(splits[0].train) > LARGE else FEW_PASSES
         self.any_alike = False  # of the rankings fitted with the first priors
         self._before: dict[Place, Priors] = {}
         self._fits: dict[tuple[Place, int], Fit] = {}
@@ -152,7 +155,7 @@ class Fits:
         if key[0] == _place(self.first):
             return self.predict(priors, n)
         if key not in self._cold:
-            self._cold[key] = _fit(self.splits[n], priors, self.mixing, COLD_PASSES).logs
+            self._cold[key] = _fit(self.splits[n], priors, self.mixing, self.cold_passes).logs
         return self._cold[key]
 
     def _fit(self, priors: Priors, n: int) -> Fit:
@@ -163,7 +166,7 @@ class Fits:
         return self._fits[key]
 
     def _fit_first(self, n: int) -> Fit:
-        found = _fit(self.splits[n], self.first, self.mixing, COLD_PASSES)
+        found = _fit(self.splits[n], self.first, self.mixing, self.cold_passes)
         if not self._is_alike(found):
             return found
         self.any_alike = True  # with other priors they would stay so
@@ -172,7 +175,7 @@ class Fits:
     def _fit_next(self, priors: Priors, before: Priors, n: int) -> Fit:
         there = self._fit(before, n)
         init = rescale(there.end.scores, before.concentration, priors.concentration)
-        found = _fit(replace(there.end, scores=init), priors, self.mixing, PASSES, there.memory.copy())
+        found = _fit(replace(there.end, scores=init), priors, self.mixing, self.passes, there.memory.copy())
         return found._replace(end=there.end, memory=there.memory) if self._is_alike(found) else found
 
     def _is_alike(self, fit: Fit) -> bool:

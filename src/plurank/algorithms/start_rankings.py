@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.find_user_vertices import find_user_vertices
+from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.recover_rankings import recover_rankings
-from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
+from plurank.algorithms.refine_by_likelihood import refine_scores
 from plurank.algorithms.swap_rankings import swap_rankings
 from plurank.choices import Mixing
 from plurank.components.bradley_terry import BradleyTerry
@@ -32,7 +33,7 @@ Floats = NDArray[np.float64]
 Start = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
 ENOUGH = 125_000  # comparisons to start from
-MANY = 1_000_000  # comparisons of users among whom a ranking that is missing is noticed
+MANY = 500_000  # comparisons of users among whom a ranking that is missing is noticed
 FEW_ITEMS = 200  # up to here novel pairs are tried too
 TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
 FEW_PASSES, PASSES_PER_RANKING = 12, 4  # few rankings are told apart sooner
@@ -42,10 +43,12 @@ CHANCE_SPREAD = 0.5
 
 
 class Begun(NamedTuple):
-    """A start: what the rankings are, and the mean weights of some users (K,)."""
+    """A start: what the rankings are, the mean weights of some users (K,), and what was learnt of the curvature, per
+    comparison."""
 
     component: BradleyTerry
     mean_weights: Floats
+    memory: QuasiNewton
 
 
 def start_rankings(
@@ -64,18 +67,19 @@ def start_rankings(
     if n_rankings == 1:
         return begun
     many = some if some.n_users == crowd.source.n_users else crowd.sample(n_rankings, MANY, rng)
-    found = Begun(*swap_rankings(many, *begun, priors))
+    found = Begun(*swap_rankings(many, begun.component, begun.mean_weights, priors), begun.memory)
     n_part = min(crowd.source.n_users // PART, many.n_users)
-    is_refined = found.component is not begun.component  # whoever looked for a better ranking refined all of them
-    return found if is_refined or n_part <= some.n_users else _refine_on_part(many.block(0, n_part), found, priors)
+    return found if n_part <= some.n_users else _refine_on_part(many.block(0, n_part), found, priors)
 
 
 def _refine_on_part(part: Comparisons, begun: Begun, priors: Priors) -> Begun:
     """Refine a start on a part of the users: passes over all of them are then few."""
     users = InMemory(part).begin(begun.mean_weights)
-    own = replace(priors, mean=begun.mean_weights)
-    found = refine_scores(users, begun.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL)
-    return Begun(found.component, mean_of(users.weights))
+    own, memory = replace(priors, mean=begun.mean_weights), begun.memory.copy(part.total_weight)
+    found = refine_scores(
+        users, begun.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL, memory=memory
+    )
+    return Begun(found.component, mean_of(users.weights), memory.copy(1.0 / part.total_weight))
 
 
 def _best_start(
@@ -99,24 +103,32 @@ def _best_start(
             if how != "best":
                 raise
             continue
-        sample = InMemory(comparisons, weights)
-        n_passes = min(max(FEW_PASSES, PASSES_PER_RANKING * n_rankings), TRIAL_PASSES)
-        tried.append((_refine(sample, BradleyTerry(scores, mixing), priors, n_passes), sample))
-    if any(trial.component.are_alike for trial, _ in tried):
+        trial = Trial(BradleyTerry(scores, mixing), InMemory(comparisons, weights), priors)
+        trial.go_on(min(max(FEW_PASSES, PASSES_PER_RANKING * n_rankings), TRIAL_PASSES))
+        tried.append(trial)
+    if any(trial.component.are_alike for trial in tried):
         # one ranking for all is found quickly: others get the time to show whether they are better
-        tried = [
-            (
-                trial if trial.component.are_alike else _refine(sample, trial.component, priors, LONG_TRIAL_PASSES),
-                sample,
-            )
-            for trial, sample in tried
-        ]
-    best, sample = max(tried, key=lambda each: each[0].history[-1])
-    return Begun(best.component, mean_of(sample.weights))
+        for trial in tried:
+            if not trial.component.are_alike:
+                trial.go_on(LONG_TRIAL_PASSES)
+    best = max(tried, key=lambda trial: trial.log_posterior)
+    return Begun(best.component, mean_of(best.users.weights), best.memory.copy(1.0 / comparisons.total_weight))
 
 
-def _refine(sample: InMemory, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
-    return refine_scores(sample, component, priors.counts, priors.scores, max_iter=n_passes, tol=TRIAL_TOL)
+class Trial:
+    """Rankings that are refined on some users."""
+
+    def __init__(self, component: BradleyTerry, users: InMemory, priors: Priors) -> None:
+        self.component, self.users, self.priors = component, users, priors
+        self.memory, self.log_posterior = QuasiNewton(), -np.inf
+
+    def go_on(self, n_passes: int) -> None:
+        """Refine them."""
+        found = refine_scores(
+            self.users, self.component, self.priors.counts, self.priors.scores,
+            max_iter=n_passes, tol=TRIAL_TOL, memory=self.memory,
+        )  # fmt: skip
+        self.component, self.log_posterior = found.component, found.history[-1]
 
 
 def from_items(comparisons: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Point:

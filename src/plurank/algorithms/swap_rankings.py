@@ -20,7 +20,7 @@ from plurank.inference.priors import Priors, count_weights, keep_from_zero, mean
 
 Floats = NDArray[np.float64]
 FAR = 5.0  # standard deviations below what is expected of a user
-PASSES, TOL = 20, 1e-8
+PASSES, TOL = 6, 1e-8
 NEAR_CERTAIN = 1e-9  # a probability that is nearer to 0 or 1 counts as this
 
 

@@ -166,16 +166,17 @@ def _fit_scores(
     """Start and refine; the prior's mean is that of the start's weights."""
     if kept is not None and kept.saved is not None:
         crowd, climb = kept.go_on(crowd)
-        component = BradleyTerry(climb.scores, model.mixing)
+        component, memory = BradleyTerry(climb.scores, model.mixing), None
     else:
         begun = start_rankings(crowd, model.n_rankings, model.mixing, start, priors, rng=rng, on_progress=on_progress)
         priors = replace(priors, mean=begun.mean_weights)
         # the start knows some users only
         crowd, climb, component = crowd.begin(priors.mean), None, begun.component
+        memory = begun.memory.copy(crowd.total_weight)
     fitted = refine_scores(
         crowd, component, priors.counts, priors.scores,
         max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
-        resumed=climb,
+        resumed=climb, memory=memory,
         on_pass=None if kept is None else partial(kept.keep, crowd, model.rated_, priors, model.quality_),
     )  # fmt: skip
     return fitted, crowd, priors
