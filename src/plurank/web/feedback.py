@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
 from plurank.exceptions import DataError
 from plurank.web.answers import SAID, FeedbackUnavailable, GivenAnswer, Outcome, StoredAnswer
-from plurank.web.databases import is_file, open_engine, reason, url_of
+from plurank.web.databases import insert_of, is_file, open_engine, reason, url_of
 from plurank.web.labels import Label
 
 FEEDBACK = sql.Table(
@@ -49,9 +48,9 @@ class FeedbackStore:
         if is_file(self.url) and not create and not Path(str(self.url.database)).is_file():
             raise DataError(f"{self.place}: there is no such file of answers.")
         self.engine = open_engine(self.url)
-        dialect: Any = sqlite if is_file(self.url) else postgresql
+        insert = insert_of(self.url)
         # says which row it wrote, because not every driver counts rows
-        self.insert = dialect.insert(FEEDBACK).on_conflict_do_nothing(index_elements=["id"]).returning(FEEDBACK.c.id)
+        self.insert = insert(FEEDBACK).on_conflict_do_nothing(index_elements=["id"]).returning(FEEDBACK.c.id)
         self._prepare(create)
 
     def _prepare(self, create: bool) -> None:
