@@ -28,6 +28,12 @@ def test_a_coin_that_always_falls_the_same_way_has_no_entropy():
     np.testing.assert_array_equal(elementary.entropy(np.array([0.0, 1.0])), 0.0)
 
 
+def test_the_lowest_point_is_found_inside_and_at_the_ends():
+    for lowest in (0.0, 0.1234567, 0.5):
+        found = elementary.minimise(lambda x, at=lowest: np.cosh(x - at), 0.0, 0.5, 1e-7)
+        assert abs(found - lowest) < 1e-7
+
+
 def test_numbers_in_tables_stay_where_they_are():
     table = NUMBERS[:12].reshape(3, 4)
     np.testing.assert_array_equal(elementary.expit(table).ravel(), elementary.expit(table.ravel()))

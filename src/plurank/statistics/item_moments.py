@@ -70,15 +70,18 @@ def leading_item_directions(
     return whiten * np.linalg.qr(items)[0]
 
 
-def self_product(
-    n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], own: Floats
+def laplacian(
+    n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], weights: Floats
 ) -> Callable[[Floats], Floats]:
-    """Give the product of what is taken out of C, a weight times ``(e_i - e_j) (e_i - e_j)^T`` a pair, with (Q, c)."""
+    """Give the product of ``sum_pairs weight (e_i - e_j) (e_i - e_j)^T`` with (Q, c), from pairs and their weights.
+
+    What comparisons have in common with themselves, and is taken out of C, is of that form.
+    """
     order, begins = kernels.group(np.concatenate([lower, higher]), n_items)
-    others, weights = np.concatenate([higher, lower])[order], np.tile(own, 2)[order]
-    degrees = np.add.reduceat(np.append(weights, 0.0), begins[:-1]) * (np.diff(begins) > 0)
+    others, links = np.concatenate([higher, lower])[order], np.tile(weights, 2)[order]
+    degrees = np.add.reduceat(np.append(links, 0.0), begins[:-1]) * (np.diff(begins) > 0)
 
     def product(items: Floats) -> Floats:
-        return degrees[:, None] * items - kernels.sum_gathered(begins[:-1], begins[1:], others, weights, items)
+        return degrees[:, None] * items - kernels.sum_gathered(begins[:-1], begins[1:], others, links, items)
 
     return product

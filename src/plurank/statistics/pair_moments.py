@@ -18,7 +18,7 @@ from plurank.data.blocks import Edges, cut_users, sum_tree
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError
 from plurank.statistics.halves import inverse
-from plurank.statistics.item_moments import leading_item_directions, self_product
+from plurank.statistics.item_moments import laplacian, leading_item_directions
 from plurank.statistics.pair_block import PairBlock, informative
 from plurank.statistics.pair_index import PairIndex
 from plurank.statistics.user_factors import UserFactors
@@ -203,7 +203,7 @@ class PairOperator:
 
         Item space has Q dimensions instead of W, so its leading directions are far less noisy than random ones.
         """
-        by_themselves = self_product(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
+        by_themselves = laplacian(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
         leading = leading_item_directions(
             lambda items: self.blocks.sum("item_product", items) - by_themselves(items),
             self.blocks.sum("items_seen"),
