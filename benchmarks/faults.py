@@ -33,7 +33,8 @@ from benchmarks.common import parser_of, write_results
 from plurank.data.ingest import build_store
 from plurank.data.ingest_memory import Budget
 from plurank.progress import silent
-from plurank.web.feedback import FeedbackStore, GivenAnswer
+from plurank.web.answers import GivenAnswer
+from plurank.web.feedback import FeedbackStore
 from tests.web.servers import kill_all, senders, started
 
 SMALL = Budget(room=10**9, text_bytes=30_000, batch_rows=2_000, shard_rows=3_000)  # many small steps

@@ -12,9 +12,9 @@ import plurank
 from plurank.exceptions import MissingExtraError
 from plurank.extras import extra
 
-REPORT = ("altair", "vl_convert", "jinja2", "markupsafe")
+REPORT = ("vl_convert", "jinja2", "markupsafe")
 WEB = ("fastapi", "starlette", "uvicorn", "sqlalchemy")
-OTHERS = ("pooch", "requests", "dask", "distributed", "psycopg", "sklearn", "pandas", "pyarrow")
+OTHERS = ("altair", "pooch", "requests", "dask", "distributed", "psycopg", "sklearn", "pandas", "pyarrow")
 HIDE = "import sys; sys.modules.update(dict.fromkeys({hidden!r})); "
 
 
@@ -88,8 +88,16 @@ def test_commands_name_the_extra_that_is_missing(files, hidden, args, sentence):
     ("hidden", "expression", "sentence"),
     [
         (REPORT, "plurank.write_report", "plurank.write_report needs jinja2: pip install 'plurank[report]'."),
-        (REPORT, "plurank.save_figure", "plurank.save_figure needs altair: pip install 'plurank[report]'."),
-        (REPORT, "plurank.load('m.plurank').plot.rankings()", "a figure needs altair: pip install 'plurank[report]'."),
+        (
+            REPORT,
+            "plurank.save_figure(type('Chart', (), {'to_dict': dict})(), 'chart.svg')",
+            "a figure needs vl_convert: pip install 'plurank[report]'.",
+        ),
+        (
+            REPORT,
+            "plurank.load('m.plurank').plot.rankings()",
+            "a figure needs vl_convert: pip install 'plurank[report]'.",
+        ),
         (WEB, "plurank.read_feedback", "plurank.read_feedback needs sqlalchemy: pip install 'plurank[web]'."),
         (
             ("pooch",),

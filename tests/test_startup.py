@@ -16,6 +16,7 @@ EXTRAS = {
 }  # fmt: skip
 UNUSED = EXTRAS | {"narwhals", "pandas", "pyarrow", "sklearn", "scipy.stats"}  # by any command with files
 PARTS_OF_SCIPY = {"scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.spatial"}
+SPECIAL = "scipy.special"  # functions, and much that they come with
 HEAVY = UNUSED | {"numpy", "polars", "scipy"}
 REPORT = "print(*sys.modules, file=sys.stderr)"
 MAIN = "from plurank.cli import main; main()"
@@ -90,7 +91,17 @@ def test_commands_that_do_not_fit_load_no_more_than_they_need(loaded_by, command
 def test_commands_that_fit_load_no_more_than_they_need(loaded_by, command):
     loaded = loaded_by(command)
     assert "plurank.models.mixed_ranking" in loaded
-    assert loaded & {*UNUSED, "scipy.optimize", "scipy.spatial"} == set()
+    assert loaded & {*UNUSED, *PARTS_OF_SCIPY, SPECIAL} == set()
+
+
+def test_a_service_that_stores_no_answers_loads_no_database(folder):
+    program = (
+        "from plurank.web.app import create_app; from plurank.web.settings import Settings; "
+        "create_app('m.plurank', Settings()).state.service.close()"
+    )
+    loaded = loaded_after(program, cwd=folder)
+    assert "fastapi" in loaded
+    assert loaded & {*PARTS_OF_SCIPY, SPECIAL, "altair", "sqlalchemy", "vl_convert"} == set()
 
 
 def test_models_load_nothing_of_scikit_learn_where_it_is_not_in_use(folder):

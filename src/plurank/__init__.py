@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from plurank.models.rating_predictor import RatingPredictor
     from plurank.models.selection import Selection, select_rankings
     from plurank.models.topic_ranking import TopicRanking
+    from plurank.report.charts import save_figure
     from plurank.report.descriptions import describe_rankings
     from plurank.report.page import write_report
-    from plurank.report.theme import save_figure
     from plurank.web.learning import read_feedback
 
     __version__: str
@@ -100,7 +100,7 @@ _HOMES = {
     "read_rankings": "data.formats",
     "read_ratings": "data.formats",
     "sample_bound": "evaluation.sample_bound",
-    "save_figure": "report.theme",
+    "save_figure": "report.charts",
     "select_rankings": "models.selection",
     "simulate": "data.synthetic",
     "write_report": "report.page",

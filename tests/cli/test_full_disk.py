@@ -8,7 +8,8 @@ import sys
 import pytest
 
 import plurank
-from plurank.web.feedback import FeedbackStore, FeedbackUnavailable, GivenAnswer
+from plurank.web.answers import FeedbackUnavailable, GivenAnswer
+from plurank.web.feedback import FeedbackStore
 
 
 @pytest.fixture

@@ -147,7 +147,8 @@ def test_a_table_of_ideas_has_ids_and_texts(write):
 
 
 def test_the_answers_to_a_survey_are_fitted_from_its_database(run, write, tmp_path):
-    from plurank.web.feedback import FeedbackStore, GivenAnswer
+    from plurank.web.answers import GivenAnswer
+    from plurank.web.feedback import FeedbackStore
 
     ideas = ["trees", "benches", "light"]
     store = FeedbackStore(tmp_path / "ideas.txt.feedback.db", create=True)

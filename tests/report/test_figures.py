@@ -2,14 +2,16 @@
 
 import json
 
+import altair
 import numpy as np
 import pytest
 
 import plurank
 from plurank import DataError, ParameterError
+from plurank.report.charts import save_figure
 from plurank.report.figures.people import corners_of
 from plurank.report.figures.rankings import spread_out
-from plurank.report.theme import names_of, save_figure, whole_axis
+from plurank.report.theme import names_of, whole_axis
 from tests.report.conftest import MAKERS, ODD
 
 FIGURES = {
@@ -47,7 +49,8 @@ def test_every_model_draws_every_figure_or_says_why_not(kind, figure, models, sm
         with pytest.raises(ParameterError, match=r"\.$"):
             FIGURES[figure](model, small)
         return
-    spec = FIGURES[figure](model, small).to_dict()  # checks the schema
+    spec = FIGURES[figure](model, small).to_dict()
+    altair.Chart.from_dict(spec).to_dict()  # checks that it is Vega-Lite
     assert spec["title"]["text"] in spec["description"]
     json.dumps(spec)
 
@@ -152,6 +155,31 @@ def test_figures_are_saved_in_four_ways(ending, begin, mixed, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [f"figure.{ending}"]
 
 
+def test_a_label_cannot_end_the_script_of_a_page(mixed, tmp_path):
+    mixed.plot.rankings().save(tmp_path / "figure.html")
+    text = (tmp_path / "figure.html").read_text()
+    assert "alert(1)" in text
+    assert "<script>alert" not in text
+    assert text.count("</script>") == 2
+
+
+def test_charts_are_shown_and_can_be_changed(mixed, tmp_path):
+    chart = mixed.plot.weights()
+    assert repr(chart) == f"<chart: {chart.to_dict()['description']}>"
+    assert chart._repr_svg_().startswith("<svg")
+    chart.to_dict()["title"]["text"] = "not mine"
+    assert chart.to_dict()["title"]["text"] != "not mine"
+    save_figure(altair.Chart.from_dict(chart.to_dict()).properties(width=100), tmp_path / "narrow.svg")
+    assert (tmp_path / "narrow.svg").read_text().startswith("<svg")
+
+
+def test_rows_that_several_layers_draw_are_kept_once(mixed):
+    spec = mixed.plot.weights(mixed.users_[3]).to_dict()
+    assert len(spec["datasets"]) == 1
+    assert len(spec["layer"]) == 5
+    assert {layer["data"]["name"] for layer in spec["layer"]} == set(spec["datasets"])
+
+
 @pytest.mark.parametrize(("name", "error"), [("figure.gif", ParameterError), ("nowhere/figure.png", DataError)])
 def test_figures_are_not_saved_where_they_cannot_be(name, error, mixed, tmp_path):
     with pytest.raises(error):
@@ -181,7 +209,7 @@ def test_labels_are_moved_apart_and_keep_their_order(wanted):
 
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (1, 12), (1, 100), (0, 1_000_000), (37, 39)])
 def test_ticks_are_whole_and_few(low, high):
-    values = whole_axis(low, high).to_dict()["values"]
+    values = whole_axis(low, high)["values"]
     assert values[0] == low
     assert values == sorted(set(values))
     assert len(values) <= 16

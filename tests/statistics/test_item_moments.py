@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plurank.statistics.item_moments import SignedCounts, leading_item_directions, link_items
+from plurank.statistics.item_moments import SignedCounts, laplacian, leading_item_directions
 from tests.oracles.small_data import users_of
 
 
@@ -25,10 +25,10 @@ def test_user_coordinates_span_what_the_dense_eigenvectors_span(easy):
     signed = SignedCounts.of(c)
     lower, higher = (x.astype(np.int32) for x in np.triu_indices(n_items, 1))
     own = np.array([factors[users_of(c)][(low == i) & (high == j)].sum() for i, j in zip(lower, higher, strict=True)])
+    by_themselves = laplacian(n_items, lower, higher, own)
     leading = leading_item_directions(
-        lambda items: signed.to_items(signed.to_users(items) * factors[:, None]),
+        lambda items: signed.to_items(signed.to_users(items) * factors[:, None]) - by_themselves(items),
         signed.seen(),
-        link_items(n_items, lower, higher, own),
         2,
         rng=np.random.default_rng(0),
     )

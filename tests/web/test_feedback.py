@@ -9,8 +9,9 @@ from sqlalchemy.exc import OperationalError
 
 import plurank
 from plurank.exceptions import DataError, ParameterError
+from plurank.web.answers import FeedbackUnavailable, GivenAnswer
 from plurank.web.batching import Batching
-from plurank.web.feedback import FeedbackStore, FeedbackUnavailable, GivenAnswer
+from plurank.web.feedback import FeedbackStore
 from plurank.web.refusals import Refusal
 
 KEPT = {"id": "a1", "user": "v", "winner": "tea", "loser": "cola"}

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 import plurank
 from plurank.cli.app import app
 from plurank.exceptions import DataError
-from plurank.web.feedback import FeedbackStore, GivenAnswer
+from plurank.web.answers import GivenAnswer
+from plurank.web.feedback import FeedbackStore
 
 
 @pytest.fixture

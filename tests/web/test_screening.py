@@ -12,7 +12,8 @@ import plurank
 from plurank.cli.app import app
 from plurank.exceptions import DataError, SkippedWarning
 from plurank.web import screening
-from plurank.web.feedback import FeedbackStore, GivenAnswer
+from plurank.web.answers import GivenAnswer
+from plurank.web.feedback import FeedbackStore
 from plurank.web.visitors import COOKIE, Visitors
 
 BEGIN = datetime(2026, 11, 17, 9, 0, tzinfo=UTC)

@@ -12,7 +12,8 @@ import uvicorn
 
 import plurank
 from plurank.web import protocol
-from plurank.web.feedback import FeedbackStore, GivenAnswer
+from plurank.web.answers import GivenAnswer
+from plurank.web.feedback import FeedbackStore
 from plurank.web.learning import learn, prepare_lesson
 from tests.web.servers import get, kill_all, postgres, senders, started
 from tests.web.test_screening import make_old

@@ -6,7 +6,6 @@ neighbours make it smaller, and successive projection takes K extreme points. Li
 """
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
@@ -25,9 +24,9 @@ def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.ran
     """Give weights of all users on K kinds of users, (M, K), none of them zero."""
     c, signed, counts = comparisons, SignedCounts.of(comparisons), comparisons.weights_of_users()
     leading = leading_item_directions(
+        # nothing is taken out: a start may be a little biased
         lambda items: signed.to_items(signed.to_users(items) / counts[:, None]),
         signed.seen(),
-        scipy.sparse.csr_array((c.n_items, c.n_items)),  # nothing is taken out: a start may be a little biased
         min(n_rankings, c.n_items - 1),
         rng=rng,
     )

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, diags_array
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import cg
-from scipy.special import expit
+
+from plurank.elementary import expit
+from plurank.statistics.item_moments import laplacian
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -50,10 +50,11 @@ class WinTable:
             sums += np.bincount(side, values, self.n_items)
         return sums
 
-    def matrix(self, forward: Floats, backward: Floats) -> csr_array:
+    def matrix(self, forward: Floats, backward: Floats) -> "scipy.sparse.csr_array":
         """Lay values of (lower, higher) and of (higher, lower) out as a sparse matrix, (Q, Q)."""
         at = (np.concatenate([self.lower, self.higher]), np.concatenate([self.higher, self.lower]))
-        return coo_array((np.concatenate([forward, backward]), at), shape=(self.n_items, self.n_items)).tocsr()
+        values, shape = np.concatenate([forward, backward]), (self.n_items, self.n_items)
+        return scipy.sparse.coo_array((values, at), shape=shape).tocsr()
 
     def log_posterior(self, scores: Floats) -> float:
         """Log-likelihood of all wins given scores (Q,), the logarithms of strengths, plus the log prior."""
@@ -84,10 +85,27 @@ def newton(table: WinTable, scores: Floats) -> Floats:
     expected = table.sum_sides(table.played * chances, table.played * (1.0 - chances))
     slope = table.won - expected + table.prior * (1.0 - 2.0 * own)
     bends = table.played * chances * (1.0 - chances)
-    diagonal = table.sum_sides(bends, bends) + 2.0 * table.prior * own * (1.0 - own)
-    curvature = diags_array(diagonal) - table.matrix(bends, bends)
-    # scaled by the diagonal, because some items are compared far more often than others
-    return cg(curvature, slope, rtol=SOLVER_ACCURACY, maxiter=SOLVER_STEPS, M=diags_array(1.0 / diagonal))[0]
+    pull, of_pairs = 2.0 * table.prior * own * (1.0 - own), laplacian(table.n_items, table.lower, table.higher, bends)
+    return _solve(lambda step: of_pairs(step[:, None])[:, 0] + pull * step, table.sum_sides(bends, bends) + pull, slope)
+
+
+def _solve(curvature: Callable[[Floats], Floats], diagonal: Floats, slope: Floats) -> Floats:
+    """Give the step whose product with the curvature is the slope, (Q,), by conjugate gradients.
+
+    They are scaled by the diagonal, because some items are compared far more often than others.
+    """
+    step, rest = np.zeros_like(slope), slope
+    direction, left = rest / diagonal, rest @ (rest / diagonal)
+    for _ in range(SOLVER_STEPS):
+        if np.linalg.norm(rest) <= SOLVER_ACCURACY * np.linalg.norm(slope):
+            break
+        bent = curvature(direction)
+        length = left / (direction @ bent)
+        step, rest = step + length * direction, rest - length * bent
+        scaled, before = rest / diagonal, left
+        left = rest @ scaled
+        direction = scaled + left / before * direction
+    return step
 
 
 def improve(table: WinTable, scores: Floats) -> Floats:
@@ -134,6 +152,6 @@ def walk(table: WinTable, max_iter: int, tol: float, on_round: Callable[[int], N
             break
     # who leaves an item rarely stays there long
     scores = np.log(time / np.where(leaving > 0, leaving, 1.0))
-    _, groups = connected_components(moves, directed=False)
+    _, groups = scipy.sparse.csgraph.connected_components(moves, directed=False)
     means = np.bincount(groups, scores) / np.bincount(groups)
     return scores - means[groups], n_rounds, bool((np.abs(time - before) <= tol * before).all())

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.choices import Mixing
 from plurank.data.blocks import Edges, cut_users, group_blocks, sum_tree
 from plurank.data.comparisons import Comparisons
+from plurank.elementary import expit
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -123,7 +123,7 @@ class BradleyTerry:
 
     def chances(self, winners: Codes, losers: Codes) -> Floats:
         """P(winner over loser) in every ranking, (n, K)."""
-        return scipy.special.expit(self.scores[winners] - self.scores[losers])
+        return expit(self.scores[winners] - self.scores[losers])
 
     def probabilities(self, weights: Floats, evidence: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K), averaged over what they may be.

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank.components.ordered import OrderedComponent, OrderKind, wins_by_lead
+from plurank.elementary import minimise
 from plurank.statistics.pair_counts import PairCounts
 
 Floats = NDArray[np.float64]
@@ -60,8 +60,8 @@ def _fit(counts: Floats, old: float) -> float:
     def loss(phi: float) -> float:
         return -float(counts @ np.log(law_of(phi, n_items)))
 
-    found = scipy.optimize.minimize_scalar(loss, bounds=DISPERSIONS, method="bounded", options={"xatol": 1e-6})
-    return float(found.x) if found.fun <= loss(old) else float(old)
+    found = minimise(loss, *DISPERSIONS, 1e-6)
+    return found if loss(found) <= loss(old) else float(old)
 
 
 KIND = OrderKind(

@@ -1,5 +1,6 @@
 """Label switching: rankings come in no particular order, so estimates are matched to the truth first."""
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import scipy
 from numpy.typing import NDArray
 
 from plurank.exceptions import ParameterError
+
+FEW = 6  # rankings: all ways to match them are tried, 720
 
 
 def kendall_tau(first: Any, second: Any) -> float:
@@ -46,7 +49,11 @@ def align(estimated: Any, truth: Any) -> NDArray[np.int64]:
         raise ParameterError(
             f"expected as many rankings as in the truth ({distances.shape[0]}), got {distances.shape[1]}."
         )
-    return scipy.optimize.linear_sum_assignment(distances)[1].astype(np.int64)
+    if len(distances) > FEW:
+        return scipy.optimize.linear_sum_assignment(distances)[1].astype(np.int64)
+    ways = np.array(list(permutations(range(len(distances)))), dtype=np.int64)
+    best: NDArray[np.int64] = ways[distances[np.arange(len(distances)), ways].sum(axis=1).argmin()]
+    return best
 
 
 def _as_places(first: Any, second: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.data.checks import is_number
 from plurank.data.comparisons import Comparisons
+from plurank.elementary import expit, logit
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -35,7 +35,7 @@ class Deviations:
 
     def shift(self, chances: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """Give P(left over right), (n,), with deviations, for people in these rows, from what rankings predict."""
-        return scipy.special.expit(log_odds(chances) + self._of(rows, left) - self._of(rows, right))
+        return expit(log_odds(chances) + self._of(rows, left) - self._of(rows, right))
 
     def _of(self, rows: Codes, items: Codes) -> Floats:
         wanted = rows.astype(np.int64) * self.n_items + items
@@ -52,8 +52,7 @@ class Deviations:
 
 def log_odds(chances: Floats) -> Floats:
     """Give log odds that are finite."""
-    found: Floats = scipy.special.logit(np.clip(chances, FARTHEST, 1.0 - FARTHEST))
-    return found
+    return logit(np.clip(chances, FARTHEST, 1.0 - FARTHEST))
 
 
 def find_deviations(asked: Comparisons, chances: Floats, spread: float) -> Deviations:

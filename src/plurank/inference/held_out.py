@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
@@ -23,7 +22,7 @@ def mean_log_likelihood(
     if not len(comparisons):
         raise DataError("there is nothing to score: expected at least one comparison, got none.")
     values = [_log_likelihoods(law, comparisons, n_particles, draw_seed(rng)) for law in laws]
-    by_user = scipy.special.logsumexp(values, axis=0) - np.log(len(values))
+    by_user = np.logaddexp.reduce(values, axis=0) - np.log(len(values))
     return float(by_user.sum() / comparisons.total_weight)
 
 

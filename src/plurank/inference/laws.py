@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.components.bradley_terry import BradleyTerry
 from plurank.components.ordered import OrderedComponent
 from plurank.data.comparisons import Comparisons
+from plurank.elementary import expit
 from plurank.inference.weight_draws import Draws, draw_weights, weigh_draws
 
 Floats = NDArray[np.float64]
@@ -109,8 +109,7 @@ class Blends:
 
     def chances(self, weights: Floats, left: Codes, right: Codes) -> Floats:
         """P(left over right) for pairs and for each of several weights (m, K), (n, m)."""
-        chances: Floats = scipy.special.expit(self._leads(left, right) @ weights.T)
-        return chances
+        return expit(self._leads(left, right) @ weights.T)
 
     def _leads(self, left: Codes, right: Codes) -> Floats:
         return self.component.scores[left] - self.component.scores[right]
@@ -150,7 +149,7 @@ class Posteriors:
         values = np.zeros(c.n_users)
         for u in np.flatnonzero(np.diff(c.offsets)):
             _, likelihoods, shares = self._propose(int(u), n_particles * DRAWS_PER_PARTICLE, int(seeds[u]))
-            values[u] = scipy.special.logsumexp(likelihoods + shares) - scipy.special.logsumexp(shares)
+            values[u] = np.logaddexp.reduce(likelihoods + shares) - np.logaddexp.reduce(shares)
         return values
 
     def draw(self, user: int, n: int, seed: int) -> Draws:

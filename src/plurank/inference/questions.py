@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from plurank.elementary import entropy
 from plurank.inference.laws import Law
 from plurank.inference.weight_draws import Draws
 from plurank.rng import as_generator, uniforms_of
@@ -49,12 +49,7 @@ def choose_questions(law: Law, draws: Draws, n_items: int, n: int, asked: Iterab
 
 def information_gain(chances: Floats, shares: Floats) -> Floats:
     """Give the gain of questions in bits, (n,), from P(left over right) by draw (n, S), each with a share (S,)."""
-    return np.maximum(_entropy(chances @ shares) - _entropy(chances) @ shares, 0.0)
-
-
-def _entropy(p: Floats) -> Floats:
-    bits: Floats = (scipy.special.entr(p) + scipy.special.entr(np.maximum(1.0 - p, 0.0))) / np.log(2.0)
-    return bits
+    return np.maximum(entropy(chances @ shares) - entropy(chances) @ shares, 0.0)
 
 
 def _rough_gain(chances: Floats) -> Floats:

@@ -5,13 +5,13 @@ explain, so each comparison is reversed with a small flip probability, fitted by
 """
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.components.ordered import places_of
 from plurank.components.strict import win_probabilities
 from plurank.data.comparisons import Comparisons
+from plurank.elementary import minimise
 
 Floats = NDArray[np.float64]
 MAX_ROUNDS = 200
@@ -72,5 +72,4 @@ def flip_behind(shares: Floats, counts: Floats | None) -> float:
     def loss(flip: float) -> float:
         return -float(mass @ np.log(win_probabilities(centres, flip)))
 
-    found = scipy.optimize.minimize_scalar(loss, bounds=(least, 0.5), method="bounded", options={"xatol": 1e-7})
-    return float(found.x)
+    return minimise(loss, least, 0.5, 1e-7)

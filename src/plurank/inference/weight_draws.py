@@ -7,9 +7,9 @@ denser the posterior is there (importance sampling); so intervals and questions 
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from plurank.elementary import log_gamma
 from plurank.rng import as_generator
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ def draw_weights(prior: Floats, posterior: Floats, n: int, seed: int) -> tuple[F
     logs = _draw_log_dirichlet(proposals[chosen], seed)
     shares = np.bincount(chosen, minlength=len(proposals)) / n
     with np.errstate(divide="ignore"):
-        mixed = scipy.special.logsumexp(np.log(shares) + _log_density(proposals, logs), axis=1)
+        mixed = np.logaddexp.reduce(np.log(shares) + _log_density(proposals, logs), axis=1)
     return logs, _log_density(prior[None], logs)[:, 0] - mixed
 
 
@@ -66,12 +66,12 @@ def _draw_log_dirichlet(counts: Floats, seed: int) -> Floats:
     """Draw a row for every row of counts, (n, K); ``G(a) = G(a + 1) U^(1/a)`` keeps tiny weights apart from 0."""
     rng = as_generator(seed)
     logs = np.log(rng.standard_gamma(counts + 1.0)) - rng.standard_exponential(counts.shape) / counts
-    return logs - scipy.special.logsumexp(logs, axis=1, keepdims=True)
+    return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
 
 def _log_density(counts: Floats, logs: Floats) -> Floats:
     """Log density of Dirichlets (m, K) at weights with logarithms (n, K), (n, m), up to a term that all share."""
-    constants = scipy.special.gammaln(counts.sum(axis=1)) - scipy.special.gammaln(counts).sum(axis=1)
+    constants = log_gamma(counts.sum(axis=1)) - log_gamma(counts).sum(axis=1)
     return logs @ counts.T + constants
 
 

@@ -400,7 +400,7 @@ class RankingModel(WeightTransformer):
 
     @property
     def plot(self) -> "Plots":
-        """The figures of the fitted model: ``model.plot.rankings()`` and others, each an altair chart."""
+        """The figures of the fitted model: ``model.plot.rankings()`` and others, each a chart."""
         from plurank.report.plots import Plots
 
         check_is_fitted(self)

@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank.algorithms.checkpoint import Checkpoint
@@ -19,6 +18,7 @@ from plurank.components.ordered import OrderedComponent, places_of
 from plurank.data.encoding import look_up
 from plurank.data.observations import weigh_observations
 from plurank.data.sampling import Source, every_nth_user
+from plurank.elementary import log_expit
 from plurank.evaluation.alignment import align
 from plurank.evaluation.influence import Influence
 from plurank.inference.deviations import choose_spread
@@ -135,7 +135,7 @@ def _find_influence(model: "MixedRanking", source: Source) -> dict[str, Any] | N
     users = sample.user_of_each()
     rows = look_up(sample.users, model.users_, "user")[users]
     chances = model.probabilities(model.followers(), rows, sample.winners, sample.losers)
-    by_one = scipy.special.log_expit(one[sample.winners] - one[sample.losers])
+    by_one = log_expit(one[sample.winners] - one[sample.losers])
 
     def sum_by_user(values: Floats) -> Floats:
         weighted = values if counted.weights is None else counted.weights * values

@@ -50,7 +50,7 @@ class Selection:
     influence: Influence | None = None
 
     def plot(self) -> Any:
-        """Draw the held-out log-likelihood against the number of rankings, with its errors; an altair chart."""
+        """Draw the held-out log-likelihood against the number of rankings, with its errors."""
         from plurank.report.figures.selection import draw_selection
 
         return draw_selection(self)

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import scipy
 
 from plurank.choices import Mixing
 from plurank.components.bradley_terry import BradleyTerry, mean_wins, slopes
 from plurank.components.ordered import OrderedComponent
 from plurank.data.checks import check_share
 from plurank.data.encoding import look_up
+from plurank.elementary import expit
 from plurank.exceptions import DataError
 from plurank.inference.deviations import Deviations, log_odds
 from plurank.inference.intervals import LEVEL, draw_user, place_bounds, weight_bounds
@@ -52,7 +52,7 @@ class ScoredRankings(RankingModel):
         if self.mixing == "utility":
             return mean_wins((self.scores_ @ weights + own)[:, None])[:, 0], (own, errors)
         before = self._item_scores(weights)
-        scores: Floats = scipy.special.expit(log_odds(before) + own - own.mean())
+        scores = expit(log_odds(before) + own - own.mean())
         return scores, (scores - before, scores * (1.0 - scores) * errors)
 
     def _wins_by_ranking(self) -> Floats:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import vl_convert
 from markupsafe import Markup
 
+from plurank.report.charts import Chart
 from plurank.report.texts import is_statement
 
 MOST_ROWS = 100  # of a table behind a figure
@@ -50,14 +50,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     return Table(tuple(head), [tuple(str(value) for value in row) for row in rows[:MOST_ROWS]], len(rows))
 
 
-def figure(chart: Any, number: int, rows: Table | None) -> Figure:
+def figure(chart: Chart, number: int, rows: Table | None) -> Figure:
     """Draw a chart as SVG that stands in a page; its title becomes the page's text.
 
     It has no names of its own that another figure could have too.
     """
     spec = chart.to_dict()
     title = spec.pop("title")
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2]))
+    svg = vl_convert.vegalite_to_svg(spec)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)  # a page needs none
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>figure{number}-", svg)
     svg = re.sub(

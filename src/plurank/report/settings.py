@@ -6,7 +6,7 @@ from typing import Any
 
 from plurank.models.base import RankingModel
 
-PACKAGES = ("plurank", "numpy", "scipy", "polars", "altair")
+PACKAGES = ("plurank", "numpy", "scipy", "polars", "vl-convert-python")
 
 
 def method_of(model: RankingModel) -> str:

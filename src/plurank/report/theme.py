@@ -1,18 +1,12 @@
 """How all figures look, in one place: colours that colour-blind people can tell apart, never colour alone."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from os import PathLike
+from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-
-from plurank.exceptions import ParameterError
-from plurank.paths import as_path
+from plurank.report.charts import Chart, Spec, name
 from plurank.report.wording import label, wrap
-from plurank.writing import check_target, write_beside
 
-Row = Mapping[str, Any]
 # Okabe and Ito's palette, without the yellow that is too pale for lines
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -23,73 +17,55 @@ FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"  # all of one width, as
 WIDTH, ROW = 560, 22
 MOST_TICKS = 14
 LONGEST, LINE, LINES = 30, 40, 3  # columns of a label in a figure, or of a line of it; lines of a label of an axis
-ENDINGS = (".html", ".json", ".png", ".svg")
 
 
 def names_of(texts: Sequence[Any], lines: int = 1) -> list[str]:
     """Return names of items that fit into a figure, each another one: what is cut short may have become alike."""
     names = [wrap(label(text), LINE, lines) if lines > 1 else label(text, LONGEST) for text in texts]
     seen: Counter[str] = Counter()
-    for n, name in enumerate(names):
-        seen[name] += 1
-        if seen[name] > 1:
-            names[n] = f"{name} ({seen[name]})"
+    for n, short in enumerate(names):
+        seen[short] += 1
+        if seen[short] > 1:
+            names[n] = f"{short} ({seen[short]})"
     return names
 
 
-def data(rows: Sequence[Row]) -> alt.InlineData:
-    """Put rows into a chart as they are; their names are ours, so that no label can be taken for an expression."""
-    return alt.InlineData(values=[dict(row) for row in rows])
-
-
-def by_name(field: str, names: Sequence[str], **axis: Any) -> alt.Y:
+def by_name(field: str, names: Sequence[str], **axis: Any) -> Spec:
     """Return a vertical axis with a row for each name, in the order given; names may have several lines."""
     lines = r"split(datum.value, '\n')"
     # the first line stands in the middle of its row, so that others would hang below it
-    rise: dict[str, Any] = {
+    rise = {
         "condition": [{"test": f"length({lines}) == {n}", "value": -7 * (n - 1)} for n in range(2, LINES + 1)],
         "value": 0,
     }
-    looks = alt.Axis(labelLimit=300, ticks=False, labelExpr=lines, labelOffset=rise, **axis)
-    return alt.Y(f"{field}:N", sort=list(names), title=None, axis=looks)
+    looks = {"labelLimit": 300, "ticks": False, "labelExpr": lines, "labelOffset": rise, **axis}
+    return name(field, sort=list(names), title=None, axis=looks)
 
 
 def row_height(names: Sequence[str], extra: int = 0) -> int:
     """Return the height of a row for each name, by the longest of them."""
-    return max(ROW, 8 + 15 * max((name.count("\n") + 1 for name in names), default=1)) + extra
+    return max(ROW, 8 + 15 * max((text.count("\n") + 1 for text in names), default=1)) + extra
 
 
-def whole_axis(low: int, high: int, **looks: Any) -> alt.Axis:
+def whole_axis(low: int, high: int, **looks: Any) -> Spec:
     """Give an axis with ticks at whole numbers, at the lowest and at multiples of a round step."""
     steps = (digit * 10**power for power in range(10) for digit in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step <= MOST_TICKS)
     rest = [tick for tick in range(low + 1, high + 1) if tick % step == 0 and tick - low > step / 2]
-    return alt.Axis(format=",d", values=[low, *rest], **looks)
+    return {"format": ",d", "values": [low, *rest], **looks}
 
 
-def heading(text: str) -> alt.Title:
+def heading(text: str) -> Spec:
     """Give the title of a part of a figure."""
-    return alt.Title(text, fontSize=13, color=INK)
+    return {"text": text, "fontSize": 13, "color": INK}
 
 
-def finish(chart: Any, title: str, subtitle: str | Sequence[str] = "") -> Any:
+def finish(chart: Spec, title: str, subtitle: str | Sequence[str] = "") -> Chart:
     """Give a chart its title, which says in a sentence what is seen, and the looks that all share."""
     lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     lines = [line for line in lines if line]
-    head = alt.Title(title, subtitle=lines) if lines else alt.Title(title)
-    words = " ".join([f"{title}.", *lines])
-    return chart.properties(title=head, description=words).configure(**LOOKS)
-
-
-def save_figure(chart: Any, path: str | PathLike[str]) -> None:
-    """Save a chart as .html (one file that needs no network), .png, .svg or .json; whole or not at all."""
-    kind = as_path(path).suffix.lower()
-    if kind not in ENDINGS:
-        raise ParameterError(f"{as_path(path).name}: expected a name ending in {', '.join(ENDINGS)}.")
-    target = check_target(path)
-    how = {"inline": True} if kind == ".html" else {"ppi": 144} if kind == ".png" else {}
-    with write_beside(target) as beside:
-        chart.save(str(beside), format=kind[1:], **how)
+    head = {"text": title, "subtitle": lines} if lines else {"text": title}
+    return Chart({**chart, "title": head, "description": " ".join([f"{title}.", *lines]), "config": LOOKS})
 
 
 _TEXT = {"labelColor": INK, "titleColor": QUIET, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}

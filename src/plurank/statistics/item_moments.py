@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
@@ -54,29 +53,35 @@ class SignedCounts:
 def leading_item_directions(
     product: Callable[[Floats], Floats],
     seen: Floats,
-    links: "scipy.sparse.csr_array",
     n_directions: int,
     *,
     rng: np.random.Generator,
 ) -> Floats:
     """Give the leading directions of whitened C, scaled back to s, (Q, n_directions), by subspace iteration.
 
-    product: of ``sum_m s_m s_m^T / (n_m - 1)`` with (Q, c); links (Q, Q): the weight of the comparisons of each pair to
-    take out, each of which is ``(e_i - e_j) (e_i - e_j)^T``, see ``link_items``.
+    product: of C with (Q, c).
     """
     n_items = len(seen)
-    degrees = np.asarray(links.sum(axis=1), dtype=np.float64).ravel()
     whiten = np.divide(1.0, np.sqrt(seen), out=np.zeros(n_items), where=seen > 0)[:, None]
     items = rng.standard_normal((n_items, n_directions))
     for _ in range(N_ROUNDS):
         scaled = whiten * np.linalg.qr(items)[0]
-        items = whiten * (product(scaled) - (degrees[:, None] * scaled - links @ scaled))
+        items = whiten * product(scaled)
     return whiten * np.linalg.qr(items)[0]
 
 
-def link_items(
-    n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], own: Floats
-) -> "scipy.sparse.csr_array":
-    """Lay out what is taken out of C for every pair, (Q, Q)."""
-    links = scipy.sparse.coo_array((own, (lower, higher)), shape=(n_items, n_items)).tocsr()
-    return links + links.T
+def laplacian(
+    n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], weights: Floats
+) -> Callable[[Floats], Floats]:
+    """Give the product of ``sum_pairs weight (e_i - e_j) (e_i - e_j)^T`` with (Q, c), from pairs and their weights.
+
+    What comparisons have in common with themselves, and is taken out of C, is of that form.
+    """
+    order, begins = kernels.group(np.concatenate([lower, higher]), n_items)
+    others, links = np.concatenate([higher, lower])[order], np.tile(weights, 2)[order]
+    degrees = np.add.reduceat(np.append(links, 0.0), begins[:-1]) * (np.diff(begins) > 0)
+
+    def product(items: Floats) -> Floats:
+        return degrees[:, None] * items - kernels.sum_gathered(begins[:-1], begins[1:], others, links, items)
+
+    return product

@@ -18,7 +18,7 @@ from plurank.data.blocks import Edges, cut_users, sum_tree
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError
 from plurank.statistics.halves import inverse
-from plurank.statistics.item_moments import leading_item_directions, link_items
+from plurank.statistics.item_moments import laplacian, leading_item_directions
 from plurank.statistics.pair_block import PairBlock, informative
 from plurank.statistics.pair_index import PairIndex
 from plurank.statistics.user_factors import UserFactors
@@ -203,9 +203,11 @@ class PairOperator:
 
         Item space has Q dimensions instead of W, so its leading directions are far less noisy than random ones.
         """
-        links = link_items(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
+        by_themselves = laplacian(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
         leading = leading_item_directions(
-            lambda items: self.blocks.sum("item_product", items), self.blocks.sum("items_seen"), links, n_directions,
+            lambda items: self.blocks.sum("item_product", items) - by_themselves(items),
+            self.blocks.sum("items_seen"),
+            n_directions,
             rng=rng,
-        )  # fmt: skip
+        )
         return self.blocks.sum("rows_of_items", leading)

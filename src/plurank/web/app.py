@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -19,7 +19,6 @@ from plurank.models.base import RankingModel
 from plurank.web import interface, mistakes
 from plurank.web.batching import Batching
 from plurank.web.door import Door
-from plurank.web.feedback import FeedbackStore
 from plurank.web.holder import Holder
 from plurank.web.page_files import VegaBundle, read_page
 from plurank.web.permissions import Permissions
@@ -30,11 +29,14 @@ from plurank.web.settings import Settings, found_by_worker
 from plurank.web.survey import AskedPairs
 from plurank.web.work import Computer
 
+if TYPE_CHECKING:
+    from plurank.web.feedback import FeedbackStore
+
 
 class Service:
     """All that the addresses use."""
 
-    def __init__(self, holder: Holder, store: FeedbackStore | None, settings: Settings) -> None:
+    def __init__(self, holder: Holder, store: "FeedbackStore | None", settings: Settings) -> None:
         self.holder, self.computer, self.settings = holder, Computer(), settings
         self.permissions = Permissions(settings)
         self.asked = AskedPairs(() if store is None else store.count_pairs())
@@ -69,8 +71,7 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
     """
     threadpool_limits(1, "blas")  # matrices are small, and requests share the cores
     holder = Holder(model, parent)
-    store = None if settings.feedback is None else FeedbackStore(settings.feedback, create=True)
-    service = Service(holder, store, settings)
+    service = Service(holder, _open_store(settings.feedback), settings)
     # the page that shows the interface would load scripts from elsewhere
     app = FastAPI(title="plurank", lifespan=service.live, docs_url=None, redoc_url=None, openapi_url=None)
     add_routes(app, service)
@@ -83,6 +84,14 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
         app.add_exception_handler(kind, answer)
     app.state.service = service
     return app
+
+
+def _open_store(database: str | None) -> "FeedbackStore | None":
+    if database is None:
+        return None
+    from plurank.web.feedback import FeedbackStore  # loads what talks to databases, which takes a while
+
+    return FeedbackStore(database, create=True)
 
 
 def create_worker_app() -> FastAPI:

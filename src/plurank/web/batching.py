@@ -3,11 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 
-from plurank.web.feedback import FeedbackStore, FeedbackUnavailable, GivenAnswer, Outcome
+from plurank.web.answers import FeedbackUnavailable, GivenAnswer, Outcome
 from plurank.web.refusals import Refusal
+
+if TYPE_CHECKING:
+    from plurank.web.feedback import FeedbackStore
 
 LOG = logging.getLogger("plurank.web")
 MOST_WAITING = 5_000
@@ -17,7 +21,7 @@ Waiting = tuple[GivenAnswer, "asyncio.Future[Outcome]"]
 class Batching:
     """Hands answers to a store, all that are waiting at a time; nobody hears of success before the store has it."""
 
-    def __init__(self, store: FeedbackStore) -> None:
+    def __init__(self, store: "FeedbackStore") -> None:
         self.store = store
         self.waiting: list[Waiting] = []
         self.writing: asyncio.Task[None] | None = None

@@ -1,7 +1,9 @@
 """The databases that hold answers: SQLite files and PostgreSQL."""
 
 import sqlite3
+from importlib import import_module
 from os import PathLike
+from typing import Any
 
 import sqlalchemy as sql
 from sqlalchemy.engine import URL, Engine, make_url
@@ -36,6 +38,11 @@ def url_of(database: str | PathLike[str]) -> URL:
 def is_file(url: URL) -> bool:
     """Check whether a URL is that of a SQLite file."""
     return url.drivername == "sqlite"
+
+
+def insert_of(url: URL) -> Any:
+    """Give the statement that inserts rows in the words of a database, which can leave rows out that are there."""
+    return import_module(f"sqlalchemy.dialects.{url.get_backend_name()}").insert
 
 
 def open_engine(url: URL) -> Engine:

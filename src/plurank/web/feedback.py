@@ -1,25 +1,21 @@
-"""Answers that people give to the service: stored in SQLite or PostgreSQL, each once, and safe once acknowledged."""
+"""The database of answers: SQLite or PostgreSQL, each answer once, and safe once acknowledged."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
-from plurank.exceptions import DataError, PlurankError
-from plurank.web.databases import is_file, open_engine, reason, url_of
+from plurank.exceptions import DataError
+from plurank.web.answers import SAID, FeedbackUnavailable, GivenAnswer, Outcome, StoredAnswer
+from plurank.web.databases import insert_of, is_file, open_engine, reason, url_of
 from plurank.web.labels import Label
-
-Outcome = Literal["stored", "known", "conflict", "withdrawn", "learned"]
 
 FEEDBACK = sql.Table(
     "plurank_feedback",
@@ -41,53 +37,6 @@ FEEDBACK = sql.Table(
 )
 ADDED = ("visitor", "first_seen", "address", "withdrawn")
 BY_BATCH = sql.Index("plurank_feedback_batch", FEEDBACK.c.batch)
-SAID = ("user", "winner", "loser")
-
-
-@dataclass(frozen=True)
-class GivenAnswer:
-    """One answer: the client's id of it, who gave it, what won and lost, and the model that was served.
-
-    ``visitor``, ``first_seen`` and ``address`` say from where it came, None where that is not known. A ``withdrawn``
-    answer is a retraction: it marks the answer with the same id, or keeps it out if it comes later.
-    """
-
-    id: str
-    user: str
-    winner: Label
-    loser: Label
-    model: str = ""
-    visitor: str | None = None
-    first_seen: str | None = None
-    address: str | None = None
-    withdrawn: bool = False
-    received: str | None = None  # now, unless said
-
-    def row(self) -> dict[str, str | None]:
-        """Return the row that stores it."""
-        now = self.received or datetime.now(UTC).isoformat()
-        said = {name: json.dumps(getattr(self, name)) for name in SAID}
-        origin = {"visitor": self.visitor, "first_seen": self.first_seen, "address": self.address}
-        when = {"received": now, "withdrawn": now if self.withdrawn else None}
-        return {"id": self.id, **said, "model": self.model, **origin, **when}
-
-
-class StoredAnswer(NamedTuple):
-    """An answer as it is read back."""
-
-    id: str
-    received: str
-    user: Label
-    winner: Label
-    loser: Label
-    visitor: str | None
-    first_seen: str | None
-    address: str | None
-    batch: str | None
-
-
-class FeedbackUnavailable(PlurankError):
-    """The database is full, locked or lost."""
 
 
 class FeedbackStore:
@@ -99,9 +48,9 @@ class FeedbackStore:
         if is_file(self.url) and not create and not Path(str(self.url.database)).is_file():
             raise DataError(f"{self.place}: there is no such file of answers.")
         self.engine = open_engine(self.url)
-        dialect: Any = sqlite if is_file(self.url) else postgresql
+        insert = insert_of(self.url)
         # says which row it wrote, because not every driver counts rows
-        self.insert = dialect.insert(FEEDBACK).on_conflict_do_nothing(index_elements=["id"]).returning(FEEDBACK.c.id)
+        self.insert = insert(FEEDBACK).on_conflict_do_nothing(index_elements=["id"]).returning(FEEDBACK.c.id)
         self._prepare(create)
 
     def _prepare(self, create: bool) -> None:

@@ -20,7 +20,8 @@ from plurank.data.encoding import as_series, object_array
 from plurank.exceptions import DataError, SkippedWarning
 from plurank.models.files import load
 from plurank.progress import Progress, silent
-from plurank.web.feedback import FeedbackStore, StoredAnswer
+from plurank.web.answers import StoredAnswer
+from plurank.web.feedback import FeedbackStore
 from plurank.web.screening import Finding, describe, find_suspicious
 from plurank.wording import count
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from plurank.web.feedback import StoredAnswer
+from plurank.web.answers import StoredAnswer
 from plurank.wording import count
 
 # by one browser; and by all requests from one address that show no cookie of ours, which no browser sends

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from plurank.web import schemas
-from plurank.web.feedback import GivenAnswer
+from plurank.web.answers import GivenAnswer
 from plurank.web.refusals import Refusal, json_answer
 from plurank.web.visitors import Origin
 

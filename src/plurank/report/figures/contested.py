@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 
 from plurank.data.checks import check_whole
@@ -12,9 +11,10 @@ from plurank.exceptions import ParameterError
 from plurank.inference.intervals import LEVEL, place_bounds
 from plurank.models.base import RankingModel
 from plurank.models.standings import ScoredRankings
+from plurank.report.charts import Chart, Spec, layer, mark, name, number, stack
 from plurank.report.ground import Ground, agreement_cells, find_ground
 from plurank.report.texts import texts_of
-from plurank.report.theme import COLOURS, LINES, SHAPES, WIDTH, by_name, data, finish, heading, names_of, whole_axis
+from plurank.report.theme import COLOURS, LINES, SHAPES, WIDTH, by_name, finish, heading, names_of, whole_axis
 from plurank.report.theme import row_height as height_of
 from plurank.wording import count
 
@@ -22,7 +22,7 @@ FEW_RANKINGS = len(COLOURS)  # that have a colour and a shape of their own
 LINE = 11  # pixels between the rankings of one item
 
 
-def draw_contested(model: RankingModel, top: int, ground: Ground | None = None) -> Any:
+def draw_contested(model: RankingModel, top: int, ground: Ground | None = None) -> Chart:
     """Draw the places of items in all rankings, with intervals: what all camps like, dislike, and dispute."""
     check_whole("top", top, 1)
     found = ground or find_ground(model)
@@ -44,15 +44,15 @@ def draw_contested(model: RankingModel, top: int, ground: Ground | None = None) 
     return finish(_stack(panels), "Common ground, and what divides people", about)
 
 
-def draw_agreement(model: RankingModel, top: int, ground: Ground | None = None, fewest: int = 1) -> Any:
+def draw_agreement(model: RankingModel, top: int, ground: Ground | None = None, fewest: int = 1) -> Chart:
     """Draw the share of every camp that agrees with items, with intervals; camps with fewer votes are left out."""
     check_whole("top", top, 1)
     found = ground or find_ground(model)
     if found.agreement is None:
         raise ParameterError("the model was not fitted to votes of agree and disagree, so nobody agrees or disagrees.")
     cells = [row for row in agreement_cells(found, fewest) if not row["hidden"]]
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("at:Q", scale=scale, title="share that agrees, of those who took a side", axis=alt.Axis(format="%"))
+    title = "share that agrees, of those who took a side"
+    x = number("at", scale={"domain": [0, 1], "nice": False}, title=title, axis={"format": "%"})
     panels = []
     for label, (title, _) in found.words.items():
         codes = found.lists[label][:top]
@@ -68,13 +68,13 @@ def draw_agreement(model: RankingModel, top: int, ground: Ground | None = None, 
     return finish(_stack(panels), "Who agrees, camp by camp", about)
 
 
-def _stack(panels: list[Any]) -> Any:
-    return alt.vconcat(*panels, spacing=24).resolve_scale(x="shared", color="shared", shape="shared")
+def _stack(panels: list[Spec]) -> Spec:
+    return stack(*panels, spacing=24, resolve={"scale": {"x": "shared", "color": "shared", "shape": "shared"}})
 
 
-def _place_x(model: RankingModel) -> alt.X:
-    scale = alt.Scale(domain=[1, len(model.items_)], nice=False, padding=14)
-    return alt.X("at:Q", scale=scale, title="place", axis=whole_axis(1, len(model.items_)))
+def _place_x(model: RankingModel) -> Spec:
+    scale = {"domain": [1, len(model.items_)], "nice": False, "padding": 14}
+    return number("at", scale=scale, title="place", axis=whole_axis(1, len(model.items_)))
 
 
 def _places(model: ScoredRankings, codes: Sequence[int]) -> list[dict[str, Any]]:
@@ -97,30 +97,29 @@ def _places(model: ScoredRankings, codes: Sequence[int]) -> list[dict[str, Any]]
 
 
 def _panel(
-    codes: Sequence[int], title: str, model: RankingModel, rows: list[dict[str, Any]], x: alt.X, who: str
-) -> Any:
+    codes: Sequence[int], title: str, model: RankingModel, rows: list[dict[str, Any]], x: Spec, who: str
+) -> Spec:
     """Draw a row an item, and in it a mark and an interval for everybody ``who`` has a number."""
     n_rankings = len(model.rankings_)
     names = names_of(texts_of(model, codes), LINES)
     named = dict(zip(codes, names, strict=True))
     numbers = [str(k + 1) for k in range(n_rankings)]
     shown = [{**row, "item": named[row["code"]], "ranking": str(row["ranking"])} for row in rows]
-    few = n_rankings <= FEW_RANKINGS
-    colour = alt.Color("ranking:N", scale=alt.Scale(domain=numbers, range=_cycle(COLOURS, n_rankings)), title=who)
-    where: dict[str, Any] = {
+    where = {
+        "x": x,
         "y": by_name("item", names),
-        "yOffset": alt.YOffset("ranking:N", sort=numbers),
-        "color": colour,
+        "yOffset": name("ranking", sort=numbers),
+        "color": name("ranking", scale={"domain": numbers, "range": _cycle(COLOURS, n_rankings)}, title=who),
     }
-    base = alt.Chart(data(shown)).encode(**where)
-    lines = alt.Chart(data([{**row, "at": row["lower"]} for row in shown])).encode(**where)
-    lines = lines.mark_rule(strokeWidth=2.5, opacity=0.6).encode(x=x, x2="upper:Q")
-    points = base.mark_point(size=45).encode(x=x, tooltip=["item:N", "ranking:N", "at:Q", "lower:Q", "upper:Q"])
-    if few:
-        shapes = alt.Scale(domain=numbers, range=_cycle(SHAPES, n_rankings))
-        points = points.encode(shape=alt.Shape("ranking:N", scale=shapes, title=who))
+    reach = [{**row, "at": row["lower"]} for row in shown]
+    lines = mark("rule", reach, {**where, "x2": {"field": "upper"}}, strokeWidth=2.5, opacity=0.6)
+    seen = [name("item"), name("ranking"), number("at"), number("lower"), number("upper")]
+    points = mark("point", shown, {**where, "tooltip": seen}, size=45)
+    if n_rankings <= FEW_RANKINGS:
+        shapes = {"domain": numbers, "range": _cycle(SHAPES, n_rankings)}
+        points["encoding"]["shape"] = name("ranking", scale=shapes, title=who)
     height = max(height_of(names, 6), LINE * n_rankings + 8) * len(codes)
-    return alt.layer(lines, points).properties(width=WIDTH, height=height, title=heading(title))
+    return layer(lines, points, width=WIDTH, height=height, title=heading(title))
 
 
 def _cycle(values: Sequence[str], n: int) -> list[str]:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.sources import as_comparisons
+from plurank.report.charts import Chart, Spec, layer, mark, name, number, stack
 from plurank.report.privacy import hide_few
 from plurank.report.theme import (
     GREY,
@@ -15,7 +15,6 @@ from plurank.report.theme import (
     MAIN,
     WIDTH,
     by_name,
-    data,
     finish,
     heading,
     names_of,
@@ -31,7 +30,7 @@ N_BINS = 30
 MOST_GROUPS = 10
 
 
-def draw_comparisons(X: Any, fewest: int = 1) -> Any:
+def draw_comparisons(X: Any, fewest: int = 1) -> Chart:
     """Draw comparisons per item and per user and, where they do not link all items, the groups of items they link.
 
     Groups of fewer people than ``fewest`` are drawn alike.
@@ -41,10 +40,10 @@ def draw_comparisons(X: Any, fewest: int = 1) -> Any:
     panels = [_items(comparisons), _users(comparisons, fewest), *([_groups(groups)] if len(groups) > 1 else [])]
     sizes = f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_items, 'item')}"
     about = f"{sizes} by {people(comparisons.n_users)}."
-    return finish(alt.vconcat(*panels, spacing=28), "What the comparisons cover", about)
+    return finish(stack(*panels, spacing=28), "What the comparisons cover", about)
 
 
-def _items(c: Comparisons) -> Any:
+def _items(c: Comparisons) -> Spec:
     per_item = np.bincount(c.winners, minlength=c.n_items) + np.bincount(c.losers, minlength=c.n_items)
     title = "Comparisons of each item"
     if c.n_items > FEW_ITEMS:
@@ -56,29 +55,29 @@ def _items(c: Comparisons) -> Any:
     return _bars(rows, "item", names, title, "comparisons")
 
 
-def _users(c: Comparisons, fewest: int) -> Any:
+def _users(c: Comparisons, fewest: int) -> Spec:
     return _histogram(np.diff(c.offsets), "Comparisons of each person", "comparisons of a person", "people", fewest)
 
 
-def _groups(groups: list[list[Any]]) -> Any:
+def _groups(groups: list[list[Any]]) -> Spec:
     names = [f"Group {n}" for n in range(1, len(groups) + 1)][:MOST_GROUPS]
     rows = [{"group": name, "n": len(group)} for name, group in zip(names, groups, strict=False)]
     title = f"The items fall into {len(groups):,} groups that are never compared with each other"
     return _bars(rows, "group", names, title, "items")
 
 
-def _bars(rows: list[dict[str, Any]], field: str, names: list[str], title: str, what: str) -> Any:
-    bars = alt.Chart(data(rows)).encode(
-        x=alt.X("n:Q", title=what, axis=alt.Axis(format=",d", tickCount=6, tickMinStep=1)),
-        y=by_name(field, names),
-        tooltip=[f"{field}:N", "n:Q"],
-    )
-    texts = bars.mark_text(align="left", dx=4).encode(text=alt.Text("n:Q", format=",d"))
-    chart = alt.layer(bars.mark_bar(), texts)
-    return chart.properties(title=heading(title), width=WIDTH, height=row_height(names) * max(len(rows), 1))
+def _bars(rows: list[dict[str, Any]], field: str, names: list[str], title: str, what: str) -> Spec:
+    where = {
+        "x": number("n", title=what, axis={"format": ",d", "tickCount": 6, "tickMinStep": 1}),
+        "y": by_name(field, names),
+        "tooltip": [name(field), number("n")],
+    }
+    texts = mark("text", rows, {**where, "text": number("n", format=",d")}, align="left", dx=4)
+    height = row_height(names) * max(len(rows), 1)
+    return layer(mark("bar", rows, where), texts, title=heading(title), width=WIDTH, height=height)
 
 
-def _histogram(values: Counts, title: str, x_title: str, y_title: str, fewest: int = 1) -> Any:
+def _histogram(values: Counts, title: str, x_title: str, y_title: str, fewest: int = 1) -> Spec:
     """Count how many values lie in each of some bins, whole numbers wide."""
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     width = max(1, -(-(high - low + 1) // N_BINS))
@@ -86,11 +85,15 @@ def _histogram(values: Counts, title: str, x_title: str, y_title: str, fewest: i
     rows = [{"from": int(a), "to": int(a) + width, "n": int(n)} for n, a in zip(counts, edges, strict=False)]
     margin = 2 * width if len(rows) == 1 else 0  # a single bar does not fill the figure
     ends = [max(low - margin, 0), rows[-1]["to"] + margin]
-    x = alt.X("from:Q", title=x_title, scale=alt.Scale(domain=ends, nice=False), axis=whole_axis(*ends))
-    y = alt.Y("n:Q", title=y_title, axis=alt.Axis(format=",d", tickCount=4, tickMinStep=1))
-    colour = alt.condition("datum.few", alt.value(GREY), alt.value(MAIN))
+    where = {
+        "x": number("from", title=x_title, scale={"domain": ends, "nice": False}, axis=whole_axis(*ends)),
+        "x2": {"field": "to"},
+        "y": number("n", title=y_title, axis={"format": ",d", "tickCount": 4, "tickMinStep": 1}),
+        "y2": {"datum": 0},
+        "color": {"condition": {"test": "datum.few", "value": GREY}, "value": MAIN},
+        "tooltip": [number("from"), number("to"), number("n")],
+    }
     shown = hide_few(rows, "n", fewest)
     title += f" (grey: fewer than {fewest} people)" if any(row["few"] for row in shown) else ""
-    bars = alt.Chart(data(shown)).mark_bar(x2Offset=-1, orient="vertical")
-    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), color=colour, tooltip=["from:Q", "to:Q", "n:Q"])
-    return bars.properties(width=WIDTH, height=160, title=heading(title))
+    bars = mark("bar", shown, where, x2Offset=-1, orient="vertical")
+    return {**bars, "width": WIDTH, "height": 160, "title": heading(title)}

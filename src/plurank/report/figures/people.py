@@ -2,15 +2,15 @@
 
 from typing import Any
 
-import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.standings import ScoredRankings
+from plurank.report.charts import Chart, Spec, layer, mark, name, number
 from plurank.report.privacy import hide_few
-from plurank.report.theme import GREY, INK, MAIN, OTHER, QUIET, WIDTH, by_name, data, finish
+from plurank.report.theme import GREY, INK, MAIN, OTHER, QUIET, WIDTH, by_name, finish
 from plurank.report.wording import label, people, percent
 
 Floats = NDArray[np.float64]
@@ -19,35 +19,34 @@ N_BINS = 20
 SIDE, ROOM = 420, 0.06  # of a map in pixels, and what is left free around it
 
 
-def draw_weights(model: RankingModel, user: Any = None) -> Any:
+def draw_weights(model: RankingModel, user: Any = None) -> Chart:
     """Draw a bar for every ranking, and its interval where there is one."""
     weights = model._one_row(user, None)  # refuses users it does not know
     names = [f"Ranking {k + 1}" for k in range(len(weights))]
     rows: list[dict[str, Any]] = [
-        {"ranking": name, "weight": float(w), "text": percent(w)} for name, w in zip(names, weights, strict=True)
+        {"ranking": of, "weight": float(w), "text": percent(w)} for of, w in zip(names, weights, strict=True)
     ]
     if user is not None and isinstance(model, ScoredRankings):
         bounds = model.weight_intervals(user).select("lower", "upper").rows()
         for row, (low, high) in zip(rows, bounds, strict=True):
             row |= {"lower": low, "upper": high}
-    x = alt.X("weight:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    bars = alt.Chart(data(rows)).encode(y=by_name("ranking", names))
-    layers = [bars.mark_bar(opacity=0.85, height={"band": 0.7}).encode(x=x)]
+    x, y = number("weight", title="share", scale={"domain": [0, 1]}, axis={"format": "%"}), by_name("ranking", names)
+    layers = [mark("bar", rows, {"x": x, "y": y}, opacity=0.85, height={"band": 0.7})]
     if "lower" in rows[0]:
-        lines = bars.mark_rule(color=INK, strokeWidth=1.5).encode(x="lower:Q", x2="upper:Q")
+        lower, upper = number("lower"), number("upper")
         layers += [
-            lines,
-            *(bars.mark_tick(color=INK, thickness=1.5, height=9).encode(x=f"{e}:Q") for e in ("lower", "upper")),
+            mark("rule", rows, {"x": lower, "x2": {"field": "upper"}, "y": y}, color=INK, strokeWidth=1.5),
+            *(mark("tick", rows, {"x": e, "y": y}, color=INK, thickness=1.5, height=9) for e in (lower, upper)),
         ]
-    layers.append(bars.mark_text(align="left").encode(x=alt.value(WIDTH + 8), text="text:N"))
-    chart = alt.layer(*layers).properties(width=WIDTH, height=30 * len(names))
+    layers.append(mark("text", rows, {"x": {"value": WIDTH + 8}, "y": y, "text": name("text")}, align="left"))
+    chart = layer(*layers, width=WIDTH, height=30 * len(names))
     if user is None:
         return finish(chart, "How much people follow each ranking, on average", people(len(model.users_)))
     about = "The thin line holds the share with 90% probability." if "lower" in rows[0] else ""
     return finish(chart, f"How much {label(user, 40)} follows each ranking", about)
 
 
-def draw_people(model: RankingModel, fewest: int = 1) -> Any:
+def draw_people(model: RankingModel, fewest: int = 1) -> Chart:
     """Draw everybody by their weights, in the way that suits the number of rankings.
 
     Bars of fewer people than ``fewest`` are drawn alike.
@@ -60,20 +59,27 @@ def draw_people(model: RankingModel, fewest: int = 1) -> Any:
     return _map(model)
 
 
-def _histogram(model: RankingModel, fewest: int) -> Any:
+def _histogram(model: RankingModel, fewest: int) -> Chart:
     counts, edges = np.histogram(model.user_weights_[:, 0], N_BINS, (0.0, 1.0))
     rows = [
         {"from": float(a), "to": float(b), "people": int(n)} for n, a, b in zip(counts, edges, edges[1:], strict=False)
     ]
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("from:Q", title="share of ranking 1 (the rest is ranking 2)", scale=scale, axis=alt.Axis(format="%"))
-    colour = alt.condition("datum.few", alt.value(GREY), alt.value(MAIN))
-    bars = alt.Chart(data(hide_few(rows, "people", fewest))).mark_bar(x2Offset=-1, orient="vertical")
-    y = alt.Y("people:Q", title="people", axis=alt.Axis(format=",d", tickCount=5, tickMinStep=1))
-    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), color=colour, tooltip=["from:Q", "to:Q", "people:Q"])
+    scale, title = {"domain": [0, 1], "nice": False}, "share of ranking 1 (the rest is ranking 2)"
+    where = {
+        "x": number("from", title=title, scale=scale, axis={"format": "%"}),
+        "x2": {"field": "to"},
+        "y": number("people", title="people", axis={"format": ",d", "tickCount": 5, "tickMinStep": 1}),
+        "y2": {"datum": 0},
+        "color": {"condition": {"test": "datum.few", "value": GREY}, "value": MAIN},
+        "tooltip": [number("from"), number("to"), number("people")],
+    }
     mean = [{"at": float(model.mean_weights_[0])}]
-    line = alt.Chart(data(mean)).mark_rule(color=OTHER, strokeDash=[6, 4]).encode(x="at:Q")
-    chart = alt.layer(bars, line).properties(width=WIDTH, height=240)
+    chart = layer(
+        mark("bar", hide_few(rows, "people", fewest), where, x2Offset=-1, orient="vertical"),
+        mark("rule", mean, {"x": number("at")}, color=OTHER, strokeDash=[6, 4]),
+        width=WIDTH,
+        height=240,
+    )
     about = f"{people(len(model.users_))}; the dashed line is the average, {percent(mean[0]['at'])}."
     about += (
         f" Grey: fewer than {fewest} people." if fewest > 1 and any(0 < row["people"] < fewest for row in rows) else ""
@@ -87,25 +93,28 @@ def corners_of(n_rankings: int) -> Floats:
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def _map(model: RankingModel) -> Any:
+def _map(model: RankingModel) -> Chart:
     """Draw everybody at the mean of the corners, weighted as they weigh the rankings."""
     n_rankings = len(model.rankings_)
     corners = corners_of(n_rankings)
     weights, shown = _sample(model)
     lowest = float(corners[:, 1].min()) - ROOM
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-1 - ROOM, 1 + ROOM], nice=False), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[lowest, 1 + ROOM], nice=False), axis=None)
+    where = {
+        "x": number("x", scale={"domain": [-1 - ROOM, 1 + ROOM], "nice": False}, axis=None),
+        "y": number("y", scale={"domain": [lowest, 1 + ROOM], "nice": False}, axis=None),
+    }
     rows = [{"x": float(a), "y": float(b)} for a, b in weights @ corners]
     mean = model.mean_weights_ @ corners
-    middle = alt.Chart(data([{"x": float(mean[0]), "y": float(mean[1]), "text": "average"}])).encode(x=x, y=y)
-    layers = [
-        _outline(corners, x, y),
-        alt.Chart(data(rows)).mark_point(size=22, opacity=0.3, color=MAIN).encode(x=x, y=y),
-        middle.mark_point(shape="diamond", size=140, color=OTHER, stroke="white", strokeWidth=1),
-        middle.mark_text(dy=-13, fontWeight=600).encode(text="text:N"),
-        *_corner_labels(model, corners, x, y),
-    ]
-    chart = alt.layer(*layers).properties(width=SIDE, height=SIDE * (1 + ROOM - lowest) / (2 + 2 * ROOM))
+    middle = [{"x": float(mean[0]), "y": float(mean[1]), "text": "average"}]
+    chart = layer(
+        _outline(corners, where),
+        mark("point", rows, where, size=22, opacity=0.3, color=MAIN),
+        mark("point", middle, where, shape="diamond", size=140, color=OTHER, stroke="white", strokeWidth=1),
+        mark("text", middle, {**where, "text": name("text")}, dy=-13, fontWeight=600),
+        *_corner_labels(model, corners, where),
+        width=SIDE,
+        height=SIDE * (1 + ROOM - lowest) / (2 + 2 * ROOM),
+    )
     words = ["A person in a corner follows that ranking alone; the nearer a corner, the more."]
     if n_rankings > 3:
         words.append("In the middle are people who mix opposite rankings, and people who mix all.")
@@ -120,17 +129,20 @@ def _sample(model: RankingModel) -> tuple[Floats, str]:
     return model.user_weights_[chosen], f"{MOST_SHOWN:,} of {n_users:,} people, drawn at random."
 
 
-def _outline(corners: Floats, x: alt.X, y: alt.Y) -> alt.Chart:
+def _outline(corners: Floats, where: Spec) -> Spec:
     rows = [{"x": float(a), "y": float(b), "n": n} for n, (a, b) in enumerate([*corners, corners[0]])]
-    return alt.Chart(data(rows)).mark_line(color=QUIET, strokeWidth=1).encode(x=x, y=y, order="n:Q")
+    return mark("line", rows, {**where, "order": number("n")}, color=QUIET, strokeWidth=1)
 
 
-def _corner_labels(model: RankingModel, corners: Floats, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _corner_labels(model: RankingModel, corners: Floats, where: Spec) -> list[Spec]:
     """Name the corners, outside of the polygon."""
     layers = []
     for k, ((a, b), share) in enumerate(zip(corners.tolist(), model.mean_weights_.tolist(), strict=True), start=1):
-        at = alt.Chart(data([{"x": a, "y": b, "text": f"Ranking {k} · {percent(share)}"}])).encode(x=x, y=y)
+        row = {"x": a, "y": b, "text": f"Ranking {k} · {percent(share)}"}
         align = "center" if abs(a) < 0.2 else "left" if a > 0 else "right"
-        words = at.mark_text(dx=12 * a, dy=-16 * b, align=align, baseline="middle", fontWeight=600)  # type: ignore[arg-type]
-        layers += [at.mark_point(shape="square", size=60, color=INK), words.encode(text="text:N")]
+        looks = {"dx": 12 * a, "dy": -16 * b, "align": align, "baseline": "middle", "fontWeight": 600}
+        layers += [
+            mark("point", [row], where, shape="square", size=60, color=INK),
+            mark("text", [row], {**where, "text": name("text")}, **looks),
+        ]
     return layers

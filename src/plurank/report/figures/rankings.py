@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +11,7 @@ from plurank.evaluation.contrast import disagreement, places_from_one
 from plurank.models.base import RankingModel
 from plurank.models.boards import check_ranking
 from plurank.models.standings import ScoredRankings
+from plurank.report.charts import Chart, Spec, layer, mark, name, number
 from plurank.report.figures.contested import dividing_items
 from plurank.report.ground import Ground
 from plurank.report.texts import texts_of
@@ -25,7 +25,6 @@ from plurank.report.theme import (
     SHAPES,
     WIDTH,
     by_name,
-    data,
     finish,
     names_of,
     row_height,
@@ -43,7 +42,7 @@ FAR_APART = "the items listed furthest apart; this kind of model does not say ho
 END = 30  # pixels between the outer rankings and their labels
 
 
-def draw_rankings(model: RankingModel, top: int | None = None, ground: Ground | None = None) -> Any:
+def draw_rankings(model: RankingModel, top: int | None = None, ground: Ground | None = None) -> Chart:
     """Draw a line for every item through its places in all rankings, in colour what is contested."""
     if top is not None:
         check_whole("top", top, 1)
@@ -56,16 +55,18 @@ def draw_rankings(model: RankingModel, top: int | None = None, ground: Ground | 
     names = dict(zip(shown.tolist(), names_of(texts_of(model, shown)), strict=True))
     marked = [names[i] for i in dividing.tolist() if i in names]
     rows = [
-        {"item": name, "ranking": k + 1, "place": int(places[i, k]), "marked": name in marked}
-        for i, name in names.items()
+        {"item": item, "ranking": k + 1, "place": int(places[i, k]), "marked": item in marked}
+        for i, item in names.items()
         for k in range(n_rankings)
     ]
     step = float(np.clip(660 / (n_rankings - 1), 76, 240))
     height = max(19 * len(shown), 220) + (0 if len(shown) == n_items else 120)
-    x = alt.X("x:Q", scale=alt.Scale(domain=_ends(n_rankings, step), nice=False), axis=_top_axis(model))
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[n_items + 0.3, 0.7], nice=False, zero=False), axis=None)
-    layers = [*_lines(rows, marked, x, y), *_labels(rows, n_items, n_rankings, step, height, x, y)]
-    chart = alt.layer(*layers).properties(width=step * (n_rankings - 1) + 2 * END, height=height)
+    where = {
+        "x": number("x", scale={"domain": _ends(n_rankings, step), "nice": False}, axis=_top_axis(model)),
+        "y": number("y", scale={"domain": [n_items + 0.3, 0.7], "nice": False, "zero": False}, axis=None),
+    }
+    layers = [*_lines(rows, marked, where), *_labels(rows, n_items, n_rankings, step, height, where)]
+    chart = layer(*layers, width=step * (n_rankings - 1) + 2 * END, height=height)
     return finish(
         chart, f"The {n_rankings} rankings, from the best item (top) to the last", _about(model, shown, len(marked))
     )
@@ -100,62 +101,55 @@ def _ends(n_rankings: int, step: float) -> list[float]:
     return [1 - END / step, n_rankings + END / step]
 
 
-def _top_axis(model: RankingModel) -> alt.Axis:
+def _top_axis(model: RankingModel) -> Spec:
     shares = [percent(share) for share in model.mean_weights_]
     words = f"['Ranking ' + datum.value, {shares}[datum.value - 1]]"
     values = list(range(1, len(shares) + 1))
-    return alt.Axis(
-        orient="top", values=values, labelExpr=words, title=None, grid=True, domain=False, ticks=False,
-        labelFontWeight=600, labelPadding=24,
-    )  # fmt: skip
+    return {
+        "orient": "top", "values": values, "labelExpr": words, "title": None, "grid": True, "domain": False,
+        "ticks": False, "labelFontWeight": 600, "labelPadding": 24,
+    }  # fmt: skip
 
 
-def _lines(rows: list[dict[str, Any]], marked: list[str], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _lines(rows: list[dict[str, Any]], marked: list[str], where: Spec) -> list[Spec]:
     """Draw grey lines, and above them coloured ones whose points have shapes of their own."""
     points = [{**row, "x": row["ranking"], "y": row["place"]} for row in rows]
-    seen = ["item:N", "ranking:Q", "place:Q"]
-    grey = alt.Chart(data([row for row in points if not row["marked"]])).encode(x=x, y=y, detail="item:N", tooltip=seen)
-    colour = alt.Color("item:N", scale=alt.Scale(domain=marked, range=list(COLOURS)), legend=None)
-    shape = alt.Shape("item:N", scale=alt.Scale(domain=marked, range=list(SHAPES)), legend=None)
-    bright = alt.Chart(data([row for row in points if row["marked"]])).encode(x=x, y=y, color=colour, tooltip=seen)
+    grey, bright = ([row for row in points if row["marked"] == is_marked] for is_marked in (False, True))
+    colour = name("item", scale={"domain": marked, "range": list(COLOURS)}, legend=None)
+    shape = name("item", scale={"domain": marked, "range": list(SHAPES)}, legend=None)
+    where = {**where, "tooltip": [name("item"), number("ranking"), number("place")]}
     return [
-        grey.mark_line(color=GREY, strokeWidth=1.5),
-        grey.mark_point(color=GREY, size=30),
-        bright.mark_line(strokeWidth=3),
-        bright.mark_point(size=90).encode(shape=shape),
+        mark("line", grey, {**where, "detail": name("item")}, color=GREY, strokeWidth=1.5),
+        mark("point", grey, {**where, "detail": name("item")}, color=GREY, size=30),
+        mark("line", bright, {**where, "color": colour}, strokeWidth=3),
+        mark("point", bright, {**where, "color": colour, "shape": shape}, size=90),
     ]
 
 
 def _labels(
-    rows: list[dict[str, Any]], n_items: int, n_rankings: int, step: float, height: float, x: alt.X, y: alt.Y
-) -> list[alt.Chart]:
+    rows: list[dict[str, Any]], n_items: int, n_rankings: int, step: float, height: float, where: Spec
+) -> list[Spec]:
     """Write names at both ends, moved apart where they would overlap, with a thin line to what they name."""
     gap = LABEL_GAP * max(n_items - 1, 1) / height
     layers = []
     for at, side, align in ((1, -1, "right"), (n_rankings, 1, "left")):
         ends = [row for row in rows if row["ranking"] == at]
-        where = spread_out([row["place"] for row in ends], gap, n_items)
+        heights = spread_out([row["place"] for row in ends], gap, n_items)
         near, far = at + side * 8 / step, at + side * (END - 6) / step
         links = [
             {"item": row["item"], "x": a, "y": b}
-            for row, y_label in zip(ends, where, strict=True)
+            for row, y_label in zip(ends, heights, strict=True)
             for a, b in ((near, row["place"]), (far, y_label))
         ]
         texts = [
             {"x": far, "y": b, "text": _name(row, side), "marked": row["marked"]}
-            for row, b in zip(ends, where, strict=True)
+            for row, b in zip(ends, heights, strict=True)
         ]
-        layers.append(alt.Chart(data(links)).mark_line(color=FAINT, strokeWidth=1).encode(x=x, y=y, detail="item:N"))
+        layers.append(mark("line", links, {**where, "detail": name("item")}, color=FAINT, strokeWidth=1))
         for is_marked, weight, colour in ((False, "normal", QUIET), (True, "bold", INK)):
-            some = data([text for text in texts if text["marked"] == is_marked])
-            words: dict[str, Any] = {
-                "align": align,
-                "dx": 4 * side,
-                "baseline": "middle",
-                "fontWeight": weight,
-                "color": colour,
-            }
-            layers.append(alt.Chart(some).mark_text(**words).encode(x=x, y=y, text="text:N"))
+            some = [text for text in texts if text["marked"] == is_marked]
+            looks = {"align": align, "dx": 4 * side, "baseline": "middle", "fontWeight": weight, "color": colour}
+            layers.append(mark("text", some, {**where, "text": name("text")}, **looks))
     return layers
 
 
@@ -190,38 +184,37 @@ def _last(group: tuple[float, list[int]], gap: float) -> float:
     return group[0] + gap * (len(group[1]) - 1) / 2
 
 
-def draw_places(model: RankingModel, ranking: int, top: int | None) -> Any:
+def draw_places(model: RankingModel, ranking: int, top: int | None) -> Chart:
     """Draw the best items of a ranking, each with the interval of its place."""
     n_rankings, n_items = model.rankings_.shape
     check_ranking(ranking, n_rankings)
     n_shown = n_items if top is None else min(check_whole("top", top, 1), n_items)
     order = model.rankings_[ranking - 1][:n_shown]
     names = names_of(texts_of(model, order), LINES)
-    rows: list[dict[str, Any]] = [{"item": name, "place": place} for place, name in enumerate(names, start=1)]
+    rows: list[dict[str, Any]] = [{"item": item, "place": place} for place, item in enumerate(names, start=1)]
     whose = f"Ranking {ranking}, followed at {percent(model.mean_weights_[ranking - 1])}" if n_rankings > 1 else (
         "The ranking of everybody"
     )  # fmt: skip
     of_all = "all items" if n_shown == n_items else f"the best {n_shown} of {count(n_items, 'item')}"
+    size = {"width": WIDTH, "height": row_height(names) * n_shown}
     if not isinstance(model, ScoredRankings):
-        chart = alt.layer(_points(rows, names, _place_axis(n_shown))).properties(
-            width=WIDTH, height=row_height(names) * n_shown
-        )
+        chart = layer(_points(rows, names, _place_axis(n_shown)), **size)
         return finish(chart, f"{whose}: {of_all}", "This kind of model gives no intervals of places.")
     board = model.leaderboard(ranking)
     for row, low, high in zip(rows, board["lower"].to_list(), board["upper"].to_list(), strict=False):
         row |= {"lower": low, "upper": high}
     x = _place_axis(max(row["upper"] for row in rows))
-    reach = alt.Chart(data(rows)).mark_rule(strokeWidth=4, opacity=0.45, strokeCap="round")
-    reach = reach.encode(x=alt.X("lower:Q", title="place"), x2="upper:Q", y=by_name("item", names))
-    chart = alt.layer(reach, _points(rows, names, x)).properties(width=WIDTH, height=row_height(names) * n_shown)
+    where = {"x": number("lower", title="place"), "x2": {"field": "upper"}, "y": by_name("item", names)}
+    reach = mark("rule", rows, where, strokeWidth=4, opacity=0.45, strokeCap="round")
+    chart = layer(reach, _points(rows, names, x), **size)
     return finish(chart, f"{whose}: {of_all}", "The dot is the place; the bar holds it with 90% probability.")
 
 
-def _place_axis(last: int) -> alt.X:
-    scale = alt.Scale(domain=[1, last], nice=False, padding=12)
-    return alt.X("place:Q", title="place", scale=scale, axis=whole_axis(1, last))
+def _place_axis(last: int) -> Spec:
+    scale = {"domain": [1, last], "nice": False, "padding": 12}
+    return number("place", title="place", scale=scale, axis=whole_axis(1, last))
 
 
-def _points(rows: list[dict[str, Any]], names: list[str], x: alt.X) -> alt.Chart:
-    fields = [name for name in ("item", "place", "lower", "upper") if name in rows[0]]
-    return alt.Chart(data(rows)).mark_point().encode(x=x, y=by_name("item", names), tooltip=[f"{f}:N" for f in fields])
+def _points(rows: list[dict[str, Any]], names: list[str], x: Spec) -> Spec:
+    seen = [name(field) for field in ("item", "place", "lower", "upper") if field in rows[0]]
+    return mark("point", rows, {"x": x, "y": by_name("item", names), "tooltip": seen})
