@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plurank.algorithms.round_to_rankings import count_intransitive, round_to_rankings
-from plurank.components.ordered import places_of
 from plurank.components.strict import ranking_matrix
+from plurank.evaluation.ranking_error import places_of
 from tests.oracles.exact_moments import plain_ranking_matrix
 from tests.oracles.plain_algorithms import plain_circles
 

@@ -13,7 +13,7 @@ from plurank.algorithms.crowd import InMemory
 from plurank.algorithms.start_rankings import start_rankings
 from plurank.algorithms.swap_rankings import FAR, Trial, find_unexplained, missed_least, swap_rankings
 from plurank.components.bradley_terry import BradleyTerry
-from plurank.components.ordered import places_of
+from plurank.evaluation.ranking_error import places_of
 from plurank.inference.priors import Priors
 
 PRIORS = Priors.vague(3, concentration=0.5, spread=3.0)

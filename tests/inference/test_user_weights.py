@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from plurank import kernels, simulate
-from plurank.components.ordered import places_of
 from plurank.components.strict import win_probabilities
+from plurank.evaluation.ranking_error import places_of
 from plurank.inference.user_weights import TOLERANCE, fit_flip, flip_behind, infer_weights
 from tests.oracles.small_data import draw_comparisons, flipped, repeated, users_of, weighted
 

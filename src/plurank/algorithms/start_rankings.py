@@ -16,13 +16,13 @@ from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.find_user_vertices import find_user_vertices
 from plurank.algorithms.quasi_newton import QuasiNewton
 from plurank.algorithms.recover_rankings import recover_rankings
-from plurank.algorithms.refine_by_likelihood import refine_scores
+from plurank.algorithms.refine_by_likelihood import Refinement, refine_scores
 from plurank.algorithms.swap_rankings import swap_rankings
 from plurank.choices import Mixing
 from plurank.components.bradley_terry import BradleyTerry
-from plurank.components.ordered import places_of
 from plurank.components.score_prior import ScorePrior
 from plurank.data.comparisons import Comparisons
+from plurank.evaluation.ranking_error import places_of
 from plurank.exceptions import DataError, NotIdentifiableError
 from plurank.inference.priors import Priors, mean_of
 from plurank.progress import Progress, silent
@@ -43,8 +43,8 @@ CHANCE_SPREAD = 0.5
 
 
 class Begun(NamedTuple):
-    """A start: what the rankings are, the mean weights of some users (K,), and what was learnt of the curvature, per
-    comparison."""
+    """A start: what the rankings are, the mean weights of some users (K,), and what many users told of the curvature,
+    per comparison."""
 
     component: BradleyTerry
     mean_weights: Floats
@@ -75,7 +75,7 @@ def start_rankings(
 def _refine_on_part(part: Comparisons, begun: Begun, priors: Priors) -> Begun:
     """Refine a start on a part of the users: passes over all of them are then few."""
     users = InMemory(part).begin(begun.mean_weights)
-    own, memory = replace(priors, mean=begun.mean_weights), begun.memory.copy(part.total_weight)
+    own, memory = replace(priors, mean=begun.mean_weights), QuasiNewton()
     found = refine_scores(
         users, begun.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL, memory=memory
     )
@@ -103,32 +103,24 @@ def _best_start(
             if how != "best":
                 raise
             continue
-        trial = Trial(BradleyTerry(scores, mixing), InMemory(comparisons, weights), priors)
-        trial.go_on(min(max(FEW_PASSES, PASSES_PER_RANKING * n_rankings), TRIAL_PASSES))
-        tried.append(trial)
-    if any(trial.component.are_alike for trial in tried):
+        sample = InMemory(comparisons, weights)
+        n_passes = min(max(FEW_PASSES, PASSES_PER_RANKING * n_rankings), TRIAL_PASSES)
+        tried.append((_refine(sample, BradleyTerry(scores, mixing), priors, n_passes), sample))
+    if any(trial.component.are_alike for trial, _ in tried):
         # one ranking for all is found quickly: others get the time to show whether they are better
-        for trial in tried:
-            if not trial.component.are_alike:
-                trial.go_on(LONG_TRIAL_PASSES)
-    best = max(tried, key=lambda trial: trial.log_posterior)
-    return Begun(best.component, mean_of(best.users.weights), best.memory.copy(1.0 / comparisons.total_weight))
+        tried = [
+            (
+                trial if trial.component.are_alike else _refine(sample, trial.component, priors, LONG_TRIAL_PASSES),
+                sample,
+            )
+            for trial, sample in tried
+        ]
+    best, sample = max(tried, key=lambda each: each[0].history[-1])
+    return Begun(best.component, mean_of(sample.weights), QuasiNewton())
 
 
-class Trial:
-    """Rankings that are refined on some users."""
-
-    def __init__(self, component: BradleyTerry, users: InMemory, priors: Priors) -> None:
-        self.component, self.users, self.priors = component, users, priors
-        self.memory, self.log_posterior = QuasiNewton(), -np.inf
-
-    def go_on(self, n_passes: int) -> None:
-        """Refine them."""
-        found = refine_scores(
-            self.users, self.component, self.priors.counts, self.priors.scores,
-            max_iter=n_passes, tol=TRIAL_TOL, memory=self.memory,
-        )  # fmt: skip
-        self.component, self.log_posterior = found.component, found.history[-1]
+def _refine(sample: InMemory, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
+    return refine_scores(sample, component, priors.counts, priors.scores, max_iter=n_passes, tol=TRIAL_TOL)
 
 
 def from_items(comparisons: Comparisons, n_rankings: int, mixing: Mixing, rng: np.random.Generator) -> Point:

@@ -17,9 +17,9 @@ from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.pairs import index_pairs
-from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
+from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
 from plurank.inference.laws import Law, Seeds
 from plurank.inference.weight_draws import Draws

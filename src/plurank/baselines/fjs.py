@@ -23,9 +23,9 @@ from plurank.blas import one_blas_thread
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
+from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.prior import fit_prior
 from plurank.models.base import Codes, Floats

@@ -14,9 +14,9 @@ from plurank.components.strict import FIRST_FLIP, win_probabilities
 from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
-from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
+from plurank.engine.sources import as_comparisons
 from plurank.inference.prior import fit_topic_prior
 from plurank.inference.user_weights import flip_behind
 from plurank.models.base import Codes, Floats, RankingModel

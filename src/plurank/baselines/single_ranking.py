@@ -11,9 +11,9 @@ from plurank.components.bradley_terry import BradleyTerry, mean_wins
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.pairs import index_pairs
-from plurank.data.sources import as_comparisons
 from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
+from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning
 from plurank.models.base import Codes, Floats, RankingModel
 from plurank.models.fields import COMMON, Field, Fields

@@ -61,7 +61,7 @@ def evaluate(
 
 def _evaluate(fitted: "RankingModel", source: "Comparisons | Store") -> dict[str, Any]:
     from plurank.data.encoding import look_up
-    from plurank.data.sources import pieces_of
+    from plurank.engine.sources import pieces_of
 
     n_known = sum(int((look_up(piece.users, fitted.users_, "user") >= 0).sum()) for piece in pieces_of(source))
     return {

@@ -16,6 +16,7 @@ from plurank.choices import Mixing
 from plurank.data.blocks import Edges, cut_users, group_blocks, sum_tree
 from plurank.data.comparisons import Comparisons
 from plurank.elementary import expit
+from plurank.evaluation.ranking_error import order_by_score
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -75,7 +76,7 @@ class BradleyTerry:
     @property
     def rankings(self) -> NDArray[np.int64]:
         """Items by score, (K, Q), best first."""
-        return np.argsort(-self.scores.T, axis=1, kind="stable")
+        return order_by_score(self.scores)
 
     @property
     def are_alike(self) -> bool:

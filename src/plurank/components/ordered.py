@@ -6,25 +6,22 @@ fit expected wins (``improved``); its file ends with a ``KIND`` that says how a 
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.choices import Mixing
 from plurank.data.blocks import cut_users
 from plurank.data.comparisons import Comparisons
+from plurank.evaluation.ranking_error import places_of
 from plurank.statistics.pair_counts import PairCounts
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 REACH = 20  # places an item may move at once
 MAX_SWEEPS = 10
-
-
-def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Give the place of every item in every ranking, (Q, K), 0 for the best."""
-    return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
 
 
 class OrderPass(NamedTuple):
@@ -46,6 +43,7 @@ class OrderedComponent(ABC):
     """K orders of the items, (K, Q), best first."""
 
     rankings: NDArray[np.int64]
+    mixing: ClassVar[Mixing] = "probability"
 
     @classmethod
     @abstractmethod

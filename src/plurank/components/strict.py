@@ -10,7 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.components.ordered import OrderedComponent, OrderKind, places_of, wins_by_lead
+from plurank.components.ordered import OrderedComponent, OrderKind, wins_by_lead
+from plurank.evaluation.ranking_error import places_of
 from plurank.statistics.pair_counts import PairCounts
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.components.ordered import places_of
+from plurank.evaluation.ranking_error import places_of
 from plurank.exceptions import ParameterError
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plurank.evaluation.alignment import align, kendall_distances
 
@@ -16,3 +17,13 @@ def ranking_error(estimated: Any, truth: Any) -> float:
     order = align(estimated, truth)
     distances = kendall_distances(truth, [estimated[k] for k in order])
     return float(np.diagonal(distances).mean())
+
+
+def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Give the place of every item in every ranking, (Q, K), 0 for the best."""
+    return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
+
+
+def order_by_score(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the items by score (Q, K), best first, (K, Q)."""
+    return np.argsort(-scores.T, axis=1, kind="stable")

@@ -13,14 +13,13 @@ weights, or with more than ``MOST_TOKENS`` comparisons, are integrated by import
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.components.bradley_terry import BradleyTerry
-from plurank.components.ordered import OrderedComponent
+from plurank.choices import Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.elementary import expit
 from plurank.inference.weight_draws import Draws, draw_weights, weigh_draws
@@ -33,6 +32,28 @@ MOST_TOKENS = 20_000  # of one user
 DRAWS_PER_PARTICLE = 4  # a draw of weights costs one look at every comparison, a particle several
 LEAST_COUNT = 1e-9  # of a Dirichlet, so that logarithms of weights are finite
 WEIGHING_ROUNDS = 50
+
+
+class Component(Protocol):
+    """K rankings that say how likely comparisons are."""
+
+    @property
+    def mixing(self) -> Mixing:
+        """Whether users mix the rankings' probabilities or their utilities."""
+
+    def chances(self, winners: Codes, losers: Codes) -> Floats:
+        """P(winner over loser) under each ranking, (n, K)."""
+
+
+class Utilities(Component, Protocol):
+    """Rankings with scores, whose weighted average is a user's utility."""
+
+    @property
+    def scores(self) -> Floats:
+        """Scores of the items, (Q, K)."""
+
+    def weigh(self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int) -> Any:
+        """Find users' weights: their ``means`` (M, K) and the ``evidence`` behind them (M,)."""
 
 
 class Law(Protocol):
@@ -97,7 +118,7 @@ class Blends:
     """Each person blends the scores into one taste."""
 
     prior: Floats
-    component: BradleyTerry
+    component: Utilities
 
     def log_likelihoods(self, comparisons: Comparisons, seeds: Seeds, n_particles: int) -> Floats:
         """Integrate over the weights."""
@@ -123,10 +144,10 @@ class Blends:
         return Posteriors(c, prior, near, self._leads(c.winners, c.losers), _log_sigmoid)
 
 
-def law_of(component: BradleyTerry | OrderedComponent, prior: Floats) -> Law:
+def law_of(component: Component, prior: Floats) -> Law:
     """Say how new users decide by rankings of a kind, their weights from a Dirichlet(prior)."""
-    if isinstance(component, BradleyTerry) and component.mixing == "utility":
-        return Blends(prior, component)
+    if component.mixing == "utility":
+        return Blends(prior, cast(Utilities, component))
     return Tokens(prior, component.chances)
 
 

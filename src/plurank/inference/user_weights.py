@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.components.ordered import places_of
 from plurank.components.strict import win_probabilities
 from plurank.data.comparisons import Comparisons
 from plurank.elementary import minimise
+from plurank.evaluation.ranking_error import places_of
 
 Floats = NDArray[np.float64]
 MAX_ROUNDS = 200

@@ -11,23 +11,22 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank.blas import one_blas_thread
-from plurank.components.bradley_terry import BradleyTerry
 from plurank.data.checks import check_choice, check_numbers, check_whole
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.rows import refuse_missing
-from plurank.data.sources import as_comparisons, pieces_of
 from plurank.data.store import Store
 from plurank.data.summary import Summary
 from plurank.engine.local import Engine
+from plurank.engine.sources import as_comparisons, pieces_of
 from plurank.evaluation.prediction import accuracy, log_likelihood
+from plurank.evaluation.ranking_error import order_by_score
 from plurank.exceptions import DataError, ParameterError
 from plurank.inference.deviations import Deviations, find_deviations
 from plurank.inference.held_out import mean_log_likelihood
 from plurank.inference.intervals import LEVEL, user_place_bounds
 from plurank.inference.laws import Law, Tokens
-from plurank.inference.priors import count_weights
 from plurank.models.boards import board
 from plurank.models.consensus import agreement, camps
 from plurank.models.estimator import check_is_fitted
@@ -85,7 +84,7 @@ class RankingModel(WeightTransformer):
 
     def _prior(self) -> Floats:
         """The counts of the Dirichlet of user weights, (K,)."""
-        return count_weights(self.mean_weights_, self.concentration_)
+        return np.asarray(self.concentration_ * self.mean_weights_, dtype=np.float64)
 
     @abstractmethod
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:
@@ -385,7 +384,7 @@ class RankingModel(WeightTransformer):
         if self.item_texts_ is not None and len(self.item_texts_) != len(self.items_):
             raise ValueError("item texts are not as many as items")
         scores = getattr(self, "scores_", None)
-        if scores is not None and (BradleyTerry(scores).rankings != self.rankings_).any():
+        if scores is not None and (order_by_score(scores) != self.rankings_).any():
             raise ValueError("rankings_ are not in the order of scores_")
 
     def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:

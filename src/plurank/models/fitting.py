@@ -14,13 +14,14 @@ from plurank.algorithms.curvature_off_peak import curvature_off_peak
 from plurank.algorithms.refine_by_likelihood import Refinement, refine_orders, refine_scores
 from plurank.algorithms.start_rankings import Start, start_rankings
 from plurank.components.bradley_terry import BradleyTerry
-from plurank.components.ordered import OrderedComponent, places_of
+from plurank.components.ordered import OrderedComponent
 from plurank.data.encoding import look_up
 from plurank.data.observations import weigh_observations
 from plurank.data.sampling import Source, every_nth_user
 from plurank.elementary import log_expit
 from plurank.evaluation.alignment import align
 from plurank.evaluation.influence import Influence
+from plurank.evaluation.ranking_error import places_of
 from plurank.inference.deviations import choose_spread
 from plurank.inference.priors import Priors
 from plurank.models.followers import rows_among

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from plurank.algorithms.crowd import Crowd, InMemory
+from plurank.algorithms.opening import open_crowd
 from plurank.algorithms.start_rankings import Start
 from plurank.blas import one_blas_thread
 from plurank.choices import ComponentName, EngineName, Mixing
@@ -17,9 +18,9 @@ from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
 from plurank.data.observations import weigh_observations
-from plurank.data.sources import as_comparisons, as_source
 from plurank.data.summary import add_update, summarise
 from plurank.engine.local import LocalEngine
+from plurank.engine.sources import as_comparisons, as_source, open_engine
 from plurank.evaluation.influence import Influence, check_influence
 from plurank.evaluation.quality import check_quality
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
@@ -27,7 +28,6 @@ from plurank.inference.deviations import check_spread
 from plurank.inference.laws import Law, law_of
 from plurank.inference.priors import Priors, count_weights, mean_of
 from plurank.models.base import Codes, Floats
-from plurank.models.crowds import open_crowd, open_engine
 from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Field, Fields, JsonField, plain
 from plurank.models.fitting import WEIGHING_ROUNDS, choose_priors_of, fit_crowd, fit_to_predict

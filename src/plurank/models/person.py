@@ -11,7 +11,7 @@ from plurank.data.checks import check_share, check_whole
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up, object_array
 from plurank.data.rows import refuse_missing
-from plurank.data.sources import as_comparisons
+from plurank.engine.sources import as_comparisons
 from plurank.exceptions import DataError
 from plurank.inference.deviations import Deviations, find_deviations
 from plurank.inference.held_out import user_seeds

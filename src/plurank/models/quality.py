@@ -3,8 +3,8 @@
 from typing import Any
 
 from plurank.data.sampling import some_users
-from plurank.data.sources import as_comparisons, as_source
 from plurank.data.splitting import check_test_size, hold_out, too_few
+from plurank.engine.sources import as_comparisons, as_source
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel

@@ -13,8 +13,8 @@ from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.sampling import some_users
-from plurank.data.sources import as_source
 from plurank.data.splitting import hold_out, too_few
+from plurank.engine.sources import as_source
 from plurank.evaluation.influence import Influence
 from plurank.exceptions import ParameterError
 from plurank.inference.priors import Priors

@@ -13,8 +13,8 @@ from plurank.data.checks import check_choice
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
-from plurank.data.sources import as_source
 from plurank.data.store import Store
+from plurank.engine.sources import as_source
 from plurank.exceptions import ParameterError
 from plurank.models.estimator import Estimator, check_is_fitted
 

@@ -11,9 +11,8 @@ import polars as pl
 from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series
-from plurank.data.sources import as_source
+from plurank.engine.sources import as_source, map_users, open_engine
 from plurank.models.base import RankingModel
-from plurank.models.crowds import map_users, open_engine
 from plurank.models.estimator import check_is_fitted
 from plurank.writing import check_target, write_beside
 

@@ -10,9 +10,9 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.sampling import every_nth_user
 from plurank.data.store import Store
 from plurank.engine.local import Engine
+from plurank.engine.sources import map_users
 from plurank.inference.user_weights import fit_flip, infer_weights
 from plurank.models.base import Codes, Floats, RankingModel
-from plurank.models.crowds import map_users
 from plurank.progress import Progress
 
 N_WEIGHING_ROUNDS = 2

@@ -13,13 +13,12 @@ from plurank.choices import Detection, Directions, EngineName
 from plurank.components.strict import ranking_matrix
 from plurank.data.checks import check_choice, check_positive, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.data.summary import summarise
+from plurank.engine.sources import as_source, open_engine
 from plurank.exceptions import ConvergenceWarning
 from plurank.inference.prior import fit_prior
 from plurank.inference.prior_by_likelihood import fit_prior_by_likelihood
-from plurank.models.crowds import open_engine
 from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.models.strict_rankings import StrictRankings

@@ -16,8 +16,8 @@ from plurank.data.encoding import look_up
 from plurank.data.ratings import Rated, is_agreement
 from plurank.data.store import Store
 from plurank.engine.local import Engine
+from plurank.engine.sources import map_users
 from plurank.inference.agreement import count_dissenters
-from plurank.models.crowds import map_users
 
 if TYPE_CHECKING:
     from plurank.models.base import RankingModel

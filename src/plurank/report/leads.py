@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.components.ordered import places_of
+from plurank.evaluation.ranking_error import places_of
 from plurank.inference.common_ground import WIDER
 from plurank.inference.intervals import LEVEL, SEED, place_bounds
 from plurank.models.consensus import has_enough_votes

@@ -8,9 +8,9 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from plurank.data.sources import as_source
 from plurank.data.store import Store
 from plurank.data.summary import Summary, summarise
+from plurank.engine.sources import as_source
 from plurank.evaluation.quality import Quality
 from plurank.exceptions import ParameterError, PlurankError
 from plurank.models.base import RankingModel

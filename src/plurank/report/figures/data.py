@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
-from plurank.data.sources import as_comparisons
+from plurank.engine.sources import as_comparisons
 from plurank.report.charts import Chart, Spec, layer, mark, name, number, stack
 from plurank.report.privacy import hide_few
 from plurank.report.theme import (

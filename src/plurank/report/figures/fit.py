@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plurank.data.sources import pieces_of
+from plurank.engine.sources import pieces_of
 from plurank.evaluation.calibration import calibration_table
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel

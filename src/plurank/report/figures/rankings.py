@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.components.ordered import places_of
 from plurank.data.checks import check_whole
 from plurank.evaluation.contrast import disagreement, places_from_one
+from plurank.evaluation.ranking_error import places_of
 from plurank.models.base import RankingModel
 from plurank.models.boards import check_ranking
 from plurank.models.standings import ScoredRankings

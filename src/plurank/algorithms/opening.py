@@ -1,50 +1,22 @@
-"""The crowd behind the data that a model is fitted to: comparisons in memory, or a store and an engine."""
+"""Users in memory, or in a store with the files of a fit."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from plurank.algorithms.checkpoint import NAME, Checkpoint
 from plurank.algorithms.crowd import Crowd, InMemory
 from plurank.algorithms.stored_crowd import StoredCrowd
 from plurank.algorithms.weight_files import WeightFiles
-from plurank.choices import EngineName
-from plurank.data.blocks import Group, group_users
-from plurank.data.checks import check_choice
-from plurank.data.comparisons import Comparisons
-from plurank.data.sources import as_comparisons
 from plurank.data.store import MANIFEST, Store
 from plurank.engine.local import Engine
-from plurank.exceptions import EngineError, ParameterError
+from plurank.engine.sources import as_comparisons
+from plurank.exceptions import ParameterError
 from plurank.paths import as_path
 from plurank.writing import only_one
-
-Result = TypeVar("Result")
-
-
-@contextmanager
-def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
-    """Give the engine that a fit of these data runs on."""
-    check_choice("engine", engine, EngineName)
-    if engine != "local" and not isinstance(X, Store):
-        raise ParameterError(
-            f"engine={engine!r} needs a store, not comparisons in memory. Make one with plurank.ingest or "
-            "`plurank ingest`."
-        )
-    try:
-        room = import_module(f"plurank.engine.{engine}")
-    except ImportError as error:
-        raise EngineError(f"engine={engine!r} needs {error.name}: pip install 'plurank[{engine}]'.") from None
-    runner: Engine = room.ENGINE(scheduler)
-    try:
-        yield runner
-    finally:
-        runner.close()
 
 
 @contextmanager
@@ -102,29 +74,3 @@ def _named_folder(checkpoint: str | PathLike[str], resume: bool) -> Path:
     except OSError as error:
         raise ParameterError(f"{folder} cannot be a folder for checkpoint= ({error.strerror}). Name another.") from None
     return folder
-
-
-def map_users(
-    source: Comparisons | Store,
-    task: Callable[[Any, int, Comparisons], Result],
-    shared: Any,
-    engine: Engine,
-    *,
-    labelled: bool = False,
-) -> Iterator[Result]:
-    """Run ``task(shared, number, users)`` for all users: at once where they are in memory, group by group in a store.
-
-    Without ``labelled`` the users of a store are without their names, which the task does not need.
-    """
-    if not isinstance(source, Store):
-        yield task(shared, 0, source)
-        return
-    groups = group_users(source.offsets, engine.least_units)
-    yield from engine.map(partial(_run_on_group, task, labelled), (source, shared), groups)
-
-
-def _run_on_group(
-    task: Callable[[Any, int, Comparisons], Result], labelled: bool, given: tuple[Store, Any], group: Group
-) -> Result:
-    store, shared = given
-    return task(shared, group.number, store.block(*group.users, labelled=labelled))
