@@ -10,7 +10,7 @@ TOGETHER = ("tests/browser/", "tests/engine/")
 # What takes long begins first, so that no process is left alone with it at the end. The rest stays in random order.
 FIRST = (
     *TOGETHER, "tests/web/test_server.py", "tests/cli/test_process.py", "tests/docs/", "tests/statistical/",
-    "tests/data/test_ingest_resume.py", "README.md", "tests/cli/", "tests/report/", "tests/models/",
+    "tests/store/test_ingest_resume.py", "README.md", "tests/cli/", "tests/report/", "tests/mixed/", "tests/models/",
 )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def time_pass(n_rankings: int, mixing: Any) -> Row:
     """Processor time of one pass with one Newton step a user, ns per comparison, one thread."""
     import numpy as np
 
-    from plurank.components.bradley_terry import BradleyTerry
+    from plurank.mixed.bradley_terry import BradleyTerry
 
     c, _ = people("200k")
     component = BradleyTerry(np.random.default_rng(0).standard_normal((c.n_items, n_rankings)), mixing)

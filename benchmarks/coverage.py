@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import plurank
 from benchmarks.common import parser_of, write_results
-from plurank.inference.intervals import weight_bounds
+from plurank.inference.posterior import weight_bounds
 
 SETTINGS = (  # users, items, rankings, comparisons a user, concentration
     (200, 12, 3, 150, 1.0),

@@ -30,9 +30,9 @@ import numpy as np
 
 import plurank
 from benchmarks.common import parser_of, write_results
-from plurank.data.ingest import build_store
-from plurank.data.ingest_memory import Budget
 from plurank.progress import silent
+from plurank.store.ingest import build_store
+from plurank.store.runs import Budget
 from plurank.web.answers import GivenAnswer
 from plurank.web.feedback import FeedbackStore
 from tests.web.servers import kill_all, senders, started

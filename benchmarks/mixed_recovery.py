@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import plurank
 from benchmarks.common import write_results
-from plurank.evaluation.alignment import kendall_distances
+from plurank.metrics.rankings import kendall_distances
 
 SEEDS = range(5)
 SIZES = (300, 1000, 5000)

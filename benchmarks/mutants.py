@@ -32,11 +32,11 @@ from pathlib import Path
 from benchmarks.common import parser_of
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("algorithms", "components", "inference")
+ROOMS = ("topic", "mixed", "inference")
 AROUND = {  # where else a room is tested
-    "algorithms": ["tests/engine", "tests/models"],
-    "components": ["tests/algorithms", "tests/models"],
-    "inference": ["tests/models", "tests/algorithms"],
+    "topic": ["tests/engine", "tests/models"],
+    "mixed": ["tests/engine", "tests/models"],
+    "inference": ["tests/models", "tests/mixed", "tests/topic"],
 }
 COMPARISONS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

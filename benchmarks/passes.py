@@ -21,8 +21,8 @@ import numpy as np
 import plurank
 from benchmarks.common import parser_of, write_results
 from benchmarks.movielens import read
-from plurank.components.bradley_terry import BradleyTerry
-from plurank.models import fitting
+from plurank.mixed import fit as fitting
+from plurank.mixed.bradley_terry import BradleyTerry
 
 SHARE = 0.2
 PHASES = {

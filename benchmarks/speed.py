@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 import plurank
 from benchmarks.common import seconds, write_results
-from plurank.rng import uniforms_at
+from plurank.random import uniforms_at
 
 N_ROWS = 10_000_000
 

@@ -23,7 +23,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 import plurank
 from benchmarks.common import parser_of, seconds, write_results
 from benchmarks.movielens import read
-from plurank.components.bradley_terry import BradleyTerry
+from plurank.mixed.bradley_terry import BradleyTerry
 
 K = 10
 Floats = NDArray[np.float64]

@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 import plurank
-from plurank import Comparisons, DataError, ParameterError, SingleRanking
-from plurank.paths import as_path
+from plurank import (
+    Comparisons,
+    DataError,
+    ParameterError,
+    SingleRanking,
+)
+from plurank.io import as_path
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"votes.csv", ["votes.csv"], np.zeros(2)])

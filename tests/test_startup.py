@@ -90,7 +90,7 @@ def test_commands_that_do_not_fit_load_no_more_than_they_need(loaded_by, command
 )
 def test_commands_that_fit_load_no_more_than_they_need(loaded_by, command):
     loaded = loaded_by(command)
-    assert "plurank.models.mixed_ranking" in loaded
+    assert "plurank.mixed.estimator" in loaded
     assert loaded & {*UNUSED, *PARTS_OF_SCIPY, SPECIAL} == set()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plurank.wording import quote, reason_of, shorten
+from plurank.text import quote, reason_of, shorten
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,8 @@ import polars as pl
 import plurank
 from benchmarks.common import write_results
 from benchmarks.paper.figures import COLOURS, GREY, save_figure, shapes
-from plurank.evaluation.population import Population, known_population
-from plurank.evaluation.sample_bound import sample_bound
-from plurank.statistics.pair_moments import pair_moments
+from plurank.topic.moments import pair_moments
+from plurank.topic.theory import Population, known_population, sample_bound
 
 RANKINGS, MEAN = [[0, 1, 2, 3, 4], [1, 3, 2, 4, 0], [3, 0, 2, 1, 4]], [0.4, 0.35, 0.25]
 CONCENTRATION, PER_USER = 0.5, 40

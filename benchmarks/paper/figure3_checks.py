@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 import plurank
 from benchmarks.common import parser_of, write_results
-from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
-from plurank.algorithms.recover_rankings import PROJECTIONS_PER_RANKING, REGRESSION_TOL, recover_rankings
-from plurank.algorithms.round_to_rankings import round_to_rankings
-from plurank.algorithms.row_projections import project
-from plurank.components.strict import ranking_matrix
-from plurank.statistics.pair_moments import Moments, pair_moments
+from plurank.topic.moments import Moments, pair_moments
+from plurank.topic.orders import ranking_matrix
+from plurank.topic.projections import project
+from plurank.topic.recover import PROJECTIONS_PER_RANKING, REGRESSION_TOL, recover_rankings
+from plurank.topic.rounding import estimate_ranking_matrix, round_to_rankings
 
 SETTINGS = (  # items, rankings, comparisons a user, users
     (20, 4, 100, 3_000),

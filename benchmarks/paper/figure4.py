@@ -25,7 +25,7 @@ from benchmarks.movielens import read_ratings
 from benchmarks.paper.figures import colours, save_figure, shapes
 from plurank.baselines.fjs import FJS
 from plurank.baselines.single_ranking import SingleRanking
-from plurank.evaluation.alignment import kendall_distances
+from plurank.metrics.rankings import kendall_distances
 from plurank.models.base import RankingModel
 
 K = 10

@@ -18,8 +18,8 @@ import polars as pl
 import plurank
 from benchmarks.common import write_results
 from benchmarks.paper.figures import colours, log_axis, measured_curves, save_figure
-from plurank.evaluation.population import known_population
-from plurank.statistics.pair_moments import pair_moments
+from plurank.topic.moments import pair_moments
+from plurank.topic.theory import known_population
 
 # in each set of rankings every pair is turned round by one of them, so that all ordered pairs occur
 MODELS = {

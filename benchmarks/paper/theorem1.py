@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 import plurank
 from benchmarks.common import write_results
 from benchmarks.paper.figures import log_axis, measured_curves, save_figure
-from plurank.algorithms.recover_rankings import recover_rankings
 from plurank.kernels.threads import set_num_threads
-from plurank.statistics.pair_moments import pair_moments
+from plurank.topic.moments import pair_moments
+from plurank.topic.recover import recover_rankings
 
 BASE = {"n_users": 8000, "comparisons_per_user": 50, "n_items": 60, "n_rankings": 5}
 SIZES = {

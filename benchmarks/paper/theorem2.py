@@ -19,7 +19,7 @@ import polars as pl
 import plurank
 from benchmarks.common import RESULTS, write_results
 from benchmarks.paper.figures import colours, log_axis, save_figure, shapes
-from plurank.evaluation.sample_bound import sample_bound
+from plurank.topic.theory import sample_bound
 
 CYCLE = [[0, 1, 2], [1, 2, 0], [2, 0, 1]]  # Figure 2 of the paper
 GRID = [2**n for n in range(3, 18)]

@@ -16,10 +16,9 @@ import numpy as np
 
 import plurank
 from benchmarks.common import seconds, write_results
-from plurank.algorithms.stored_crowd import Task
-from plurank.algorithms.weight_files import WeightFiles
-from plurank.components.bradley_terry import BradleyTerry
 from plurank.kernels.threads import set_num_threads
+from plurank.mixed.bradley_terry import BradleyTerry
+from plurank.mixed.users import Task, WeightFiles
 
 N = 2_000_000
 CASES = [  # n_rankings, n_items, comparisons_per_user

@@ -10,21 +10,18 @@ if TYPE_CHECKING:
     from plurank.baselines.clustered_ranking import ClusteredRanking
     from plurank.baselines.fjs import FJS
     from plurank.baselines.pair_topics import PairTopics
+    from plurank.baselines.quality import held_out_quality
     from plurank.baselines.single_ranking import SingleRanking
     from plurank.data.comparisons import Comparisons
     from plurank.data.diagnostics import DataReport
-    from plurank.data.formats import read_rankings, read_ratings
-    from plurank.data.ingest import ingest
     from plurank.data.items import Items, read_items
-    from plurank.data.readers import read_comparisons
-    from plurank.data.store import Store, open_store
-    from plurank.data.synthetic import Simulation, is_separable, novel_pairs, simulate
-    from plurank.evaluation.alignment import align, kendall_tau
-    from plurank.evaluation.influence import Influence
-    from plurank.evaluation.prediction import accuracy, log_likelihood
-    from plurank.evaluation.quality import Quality
-    from plurank.evaluation.ranking_error import ranking_error
-    from plurank.evaluation.sample_bound import SampleBound, sample_bound
+    from plurank.data.readers import read_comparisons, read_rankings, read_ratings
+    from plurank.data.simulate import (
+        Simulation,
+        is_separable,
+        novel_pairs,
+        simulate,
+    )
     from plurank.exceptions import (
         ConvergenceWarning,
         DataError,
@@ -36,18 +33,21 @@ if TYPE_CHECKING:
         PlurankError,
         SkippedWarning,
     )
-    from plurank.models.blank import blank_model
+    from plurank.metrics.predictions import Influence, Quality, accuracy, log_likelihood
+    from plurank.metrics.rankings import align, kendall_tau, ranking_error
+    from plurank.mixed.estimator import MixedRanking, blank_model
+    from plurank.mixed.selection import Selection, select_rankings
     from plurank.models.committee import Committee
-    from plurank.models.files import load
-    from plurank.models.mixed_ranking import MixedRanking
+    from plurank.models.persistence import load
     from plurank.models.person import Person
-    from plurank.models.quality import held_out_quality
-    from plurank.models.rating_predictor import RatingPredictor
-    from plurank.models.selection import Selection, select_rankings
-    from plurank.models.topic_ranking import TopicRanking
+    from plurank.models.ratings import RatingPredictor
     from plurank.report.charts import save_figure
     from plurank.report.descriptions import describe_rankings
     from plurank.report.page import write_report
+    from plurank.store.ingest import ingest
+    from plurank.store.store import Store, open_store
+    from plurank.topic.estimator import TopicRanking
+    from plurank.topic.theory import SampleBound, sample_bound
     from plurank.web.learning import read_feedback
 
     __version__: str
@@ -62,47 +62,47 @@ _HOMES = {
     "DataReport": "data.diagnostics",
     "EngineError": "exceptions",
     "FJS": "baselines.fjs",
-    "Influence": "evaluation.influence",
+    "Influence": "metrics.predictions",
     "Items": "data.items",
     "MissingExtraError": "exceptions",
-    "MixedRanking": "models.mixed_ranking",
+    "MixedRanking": "mixed.estimator",
     "NotFittedError": "exceptions",
     "NotIdentifiableError": "exceptions",
     "PairTopics": "baselines.pair_topics",
     "ParameterError": "exceptions",
     "Person": "models.person",
     "PlurankError": "exceptions",
-    "Quality": "evaluation.quality",
-    "RatingPredictor": "models.rating_predictor",
-    "SampleBound": "evaluation.sample_bound",
-    "Selection": "models.selection",
-    "Simulation": "data.synthetic",
+    "Quality": "metrics.predictions",
+    "RatingPredictor": "models.ratings",
+    "SampleBound": "topic.theory",
+    "Selection": "mixed.selection",
+    "Simulation": "data.simulate",
     "SingleRanking": "baselines.single_ranking",
     "SkippedWarning": "exceptions",
-    "Store": "data.store",
-    "TopicRanking": "models.topic_ranking",
-    "accuracy": "evaluation.prediction",
-    "align": "evaluation.alignment",
-    "blank_model": "models.blank",
+    "Store": "store.store",
+    "TopicRanking": "topic.estimator",
+    "accuracy": "metrics.predictions",
+    "align": "metrics.rankings",
+    "blank_model": "mixed.estimator",
     "describe_rankings": "report.descriptions",
-    "held_out_quality": "models.quality",
-    "ingest": "data.ingest",
-    "is_separable": "data.synthetic",
-    "kendall_tau": "evaluation.alignment",
-    "load": "models.files",
-    "log_likelihood": "evaluation.prediction",
-    "novel_pairs": "data.synthetic",
-    "open_store": "data.store",
-    "ranking_error": "evaluation.ranking_error",
+    "held_out_quality": "baselines.quality",
+    "ingest": "store.ingest",
+    "is_separable": "data.simulate",
+    "kendall_tau": "metrics.rankings",
+    "load": "models.persistence",
+    "log_likelihood": "metrics.predictions",
+    "novel_pairs": "data.simulate",
+    "open_store": "store.store",
+    "ranking_error": "metrics.rankings",
     "read_comparisons": "data.readers",
     "read_feedback": "web.learning",
     "read_items": "data.items",
-    "read_rankings": "data.formats",
-    "read_ratings": "data.formats",
-    "sample_bound": "evaluation.sample_bound",
+    "read_rankings": "data.readers",
+    "read_ratings": "data.readers",
+    "sample_bound": "topic.theory",
     "save_figure": "report.charts",
-    "select_rankings": "models.selection",
-    "simulate": "data.synthetic",
+    "select_rankings": "mixed.selection",
+    "simulate": "data.simulate",
     "write_report": "report.page",
 }
 

@@ -1,7 +1,7 @@
 """The words that parameters may have: the library checks them, the command line offers them.
 
-Each list stands here once. Nothing heavy is imported, because ``plurank --help`` needs them. A kind of orders and an
-engine are named after their files in ``components`` and ``engine``, where everything else about them stands.
+Each list stands here once. Nothing heavy is imported, because ``plurank --help`` needs them. An
+engine is named after its file in ``engine``.
 """
 
 from typing import Literal, get_args

@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from plurank.types import Floats
+
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 log_gamma = np.vectorize(math.lgamma, otypes=[np.float64])  # of a few numbers

@@ -5,7 +5,12 @@ import pytest
 from scipy.special import expit
 
 import plurank
-from plurank import Comparisons, align, ranking_error, simulate
+from plurank import (
+    Comparisons,
+    align,
+    ranking_error,
+    simulate,
+)
 from plurank.baselines.clustered_ranking import ClusteredRanking, Clusters, Mixture
 from plurank.baselines.single_ranking import SingleRanking
 from tests.contracts.model_contract import ModelContract

@@ -6,8 +6,15 @@ import pytest
 import plurank
 from plurank import is_separable, ranking_error, simulate
 from plurank.baselines import fjs
-from plurank.baselines.fjs import FJS, Marginals, find_masses, fit_sparsest, nearest, subset_sums
-from plurank.components.strict import ranking_matrix
+from plurank.baselines.fjs import (
+    FJS,
+    Marginals,
+    find_masses,
+    fit_sparsest,
+    nearest,
+    subset_sums,
+)
+from plurank.topic.orders import ranking_matrix
 from tests.contracts.model_contract import ModelContract
 
 

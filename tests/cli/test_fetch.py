@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from plurank.data import dataset_list
+from plurank.data import datasets as dataset_list
 from tests.data.dataset_files import made_up_entries
 
 

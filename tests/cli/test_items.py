@@ -42,7 +42,7 @@ def votes_of(export):
 @pytest.fixture(scope="module")
 def texts_model(export, tmp_path_factory):
     """A model of the export, with texts."""
-    from plurank.data.forms import read_any
+    from plurank.data.readers import read_any
 
     file = tmp_path_factory.mktemp("texts") / "model.plurank"
     made = read_any(export / "votes.csv", items=export / "comments.csv")

@@ -7,7 +7,9 @@ import polars as pl
 import pytest
 
 import plurank
-from plurank.data import dataset_list, datasets, downloads
+from plurank.data import datasets
+from plurank.data import datasets as dataset_list
+from plurank.data import datasets as downloads
 from tests.data.dataset_files import FILES, SIZES, made_up_entries
 
 

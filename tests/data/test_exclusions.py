@@ -5,8 +5,8 @@ import pytest
 
 from plurank import Comparisons, read_comparisons
 from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.data.summary import check_summary, summarise
-from tests.data.ingesting import build
+from plurank.store.summary import check_summary, summarise
+from tests.store.ingesting import build
 
 
 def ratings(*rows):

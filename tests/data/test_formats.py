@@ -5,7 +5,12 @@ import gzip
 import polars as pl
 import pytest
 
-from plurank import Comparisons, DataError, read_rankings, read_ratings
+from plurank import (
+    Comparisons,
+    DataError,
+    read_rankings,
+    read_ratings,
+)
 
 RATED = {"user": [1, 1, 2], "item": [1193, 661, 1193], "rating": [5, 3, 4]}
 

@@ -6,9 +6,14 @@ import json
 import polars as pl
 import pytest
 
-from plurank import Comparisons, DataError, read_comparisons, read_ratings
-from plurank.data import forms
-from plurank.data.forms import find_form, read_any
+from plurank import (
+    Comparisons,
+    DataError,
+    read_comparisons,
+    read_ratings,
+)
+from plurank.data import readers as forms
+from plurank.data.readers import find_form, read_any
 
 POLIS = """timestamp,datetime,comment-id,voter-id,vote
 1,d,0,7,-1

@@ -5,7 +5,12 @@ import polars as pl
 import pytest
 
 import plurank
-from plurank import Comparisons, DataError, read_comparisons, read_items
+from plurank import (
+    Comparisons,
+    DataError,
+    read_comparisons,
+    read_items,
+)
 from plurank.data.items import refuse_hidden
 
 COMMENTS = """timestamp,datetime,comment-id,author-id,agrees,disagrees,moderated,comment-body

@@ -8,7 +8,7 @@ import pytest
 
 import plurank
 from plurank import Comparisons
-from plurank.data.observations import count_items, look_rated, weigh_observations
+from plurank.data.split import count_items, look_rated, weigh_observations
 
 
 def ratings(n_users=40, n_items=12, n_stars=5, seed=0):

@@ -7,7 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plurank import Comparisons, DataError, ParameterError, read_comparisons
+from plurank import (
+    Comparisons,
+    DataError,
+    ParameterError,
+    read_comparisons,
+)
 
 CSV = "user,winner,loser\nu,a,b\nu,b,c\nv,c,a\n"
 ROWS = [("u", "a", "b"), ("u", "b", "c"), ("v", "c", "a")]

@@ -10,7 +10,12 @@ import pytest
 
 import plurank
 from plurank import DataError, EngineError, ParameterError
-from plurank.data.blocks import cut_users, group_blocks, number_groups, sum_tree
+from plurank.engine.blocks import (
+    cut_users,
+    group_blocks,
+    number_groups,
+    sum_tree,
+)
 from tests.contracts.equality import assert_same_model
 
 MODELS = {

@@ -15,10 +15,9 @@ import pytest
 
 import plurank
 from plurank import DataError, EngineError, ParameterError
-from plurank.algorithms.checkpoint import clear_checkpoint
-from plurank.algorithms.stored_crowd import StoredCrowd
-from plurank.algorithms.weight_files import WeightFiles
 from plurank.engine.local import LocalEngine
+from plurank.mixed.checkpoint import clear_checkpoint
+from plurank.mixed.users import StoredCrowd, WeightFiles
 from tests.contracts.equality import assert_same_model
 
 

@@ -20,13 +20,13 @@ import polars as pl
 
 import plurank
 from plurank import Comparisons, PlurankError
-from plurank.data.forms import read_any
-from plurank.data.ingest_memory import Budget
-from plurank.data.shards import describe_file
-from plurank.data.store import seal
+from plurank.data.readers import read_any
+from plurank.store.runs import Budget
+from plurank.store.shards import describe_file
+from plurank.store.store import seal
 from plurank.web.app import create_app
 from plurank.web.settings import Settings
-from tests.data.ingesting import build
+from tests.store.ingesting import build
 
 Edit = tuple[int, int, bytes]  # where, how many bytes go, what comes
 

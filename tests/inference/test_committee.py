@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank.inference import committee
-from plurank.inference.committee import GREEDY, GREEDY_WITH_COSTS, choose_committee, pack_rows
+from plurank.inference import questions as committee
+from plurank.inference.questions import (
+    GREEDY,
+    GREEDY_WITH_COSTS,
+    choose_committee,
+    pack_rows,
+)
 
 
 def served(marks, items):

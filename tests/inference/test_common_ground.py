@@ -6,8 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from plurank.inference.agreement import count_dissenters, find_agreement
-from plurank.inference.common_ground import WIDER, control_false_discoveries, draw_camps, find_common_ground
+from plurank.inference.common_ground import (
+    WIDER,
+    control_false_discoveries,
+    count_dissenters,
+    draw_camps,
+    find_agreement,
+    find_common_ground,
+)
 
 RANKINGS = [np.eye(2)]
 

@@ -10,12 +10,12 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import beta
 
 from plurank import Comparisons, DataError, kernels
-from plurank.components.bradley_terry import BradleyTerry
-from plurank.components.mallows import Mallows
-from plurank.components.strict import Strict
-from plurank.inference import held_out, laws
-from plurank.inference.held_out import mean_log_likelihood, user_seeds
-from plurank.inference.laws import law_of
+from plurank.inference import likelihood as held_out
+from plurank.inference import likelihood as laws
+from plurank.inference.likelihood import law_of, mean_log_likelihood, user_seeds
+from plurank.mixed.bradley_terry import BradleyTerry
+from plurank.mixed.orders import Mallows
+from plurank.topic.orders import Strict
 from tests.oracles.simulated_scores import sigmoid
 from tests.oracles.small_data import build, draw_comparisons, reordered, repeated, weighted
 

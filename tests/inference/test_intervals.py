@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank.inference.intervals import draw_user, place_bounds, weight_bounds
-from plurank.inference.intervals import user_place_bounds as bounds_of_draws
+from plurank.inference.posterior import draw_user, place_bounds, weight_bounds
+from plurank.inference.posterior import user_place_bounds as bounds_of_draws
 
 
 def user_place_bounds(scores, errors, correlations, weights, evidence, level):

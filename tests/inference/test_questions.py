@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from plurank.components.bradley_terry import BradleyTerry
 from plurank.inference import questions
-from plurank.inference.laws import law_of
+from plurank.inference.likelihood import law_of
+from plurank.inference.posterior import Draws
 from plurank.inference.questions import choose_questions, information_gain
-from plurank.inference.weight_draws import Draws
+from plurank.mixed.bradley_terry import BradleyTerry
 
 
 def gain_by_hand(chances, shares):

@@ -6,9 +6,9 @@ from scipy.special import expit
 from scipy.stats import beta
 
 from plurank import Comparisons
-from plurank.components.bradley_terry import BradleyTerry
-from plurank.inference.laws import law_of
-from plurank.inference.weight_draws import Draws, draw_weights, weigh_draws
+from plurank.inference.likelihood import law_of
+from plurank.inference.posterior import Draws, draw_weights, weigh_draws
+from plurank.mixed.bradley_terry import BradleyTerry
 
 SCORES = np.array([[1.5, -1.0], [0.0, 0.5], [-1.0, 1.5]])
 PRIOR = np.array([1.2, 0.8])

@@ -11,9 +11,9 @@ import sys
 import numpy as np
 
 from plurank import kernels
-from plurank.data.blocks import cut_users
-from plurank.data.pairs import index_pairs
-from plurank.statistics.halves import lay_out_by_row
+from plurank.data.build import index_pairs
+from plurank.engine.blocks import cut_users
+from plurank.topic.moments import lay_out_by_row
 
 NOTHING = np.empty(0)
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plurank import kernels
-from plurank.data.blocks import cut_users
-from plurank.data.pairs import index_pairs
+from plurank.data.build import index_pairs
+from plurank.engine.blocks import cut_users
 from tests.kernels.twins import NOTHING, both, twin_of, users_and_items
 
 # near the maximum the last digit of the posterior decides whether a step of about its root, 1e-8, is kept

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plurank import kernels
-from plurank.data.pairs import index_pairs
-from plurank.statistics.halves import lay_out_by_row
+from plurank.data.build import index_pairs
+from plurank.topic.moments import lay_out_by_row
 from tests.kernels.twins import NOTHING, both, twin_of, users_and_items
 
 

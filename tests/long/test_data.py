@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.data.test_ingest_resume import inputs, kill_and_go_on, kill_at
-from tests.models.conftest import path
-from tests.models.test_files import change_bytes, content, model
+from tests.mixed.conftest import path
+from tests.models.test_persistence import change_bytes, content, model
+from tests.store.test_ingest_resume import inputs, kill_and_go_on, kill_at
 
 
 def test_an_ingest_killed_before_any_change_goes_on_and_ends_with_the_same_store(inputs, tmp_path, kill_at):

@@ -5,11 +5,11 @@ from itertools import combinations
 import numpy as np
 
 from plurank.kernels.plain.moments import choose_half
-from plurank.rng import uniforms_at
+from plurank.random import uniforms_at
 
 
 class DenseMoments:
-    """What :class:`plurank.statistics.pair_moments.PairOperator` computes, entry by entry.
+    """What :class:`plurank.topic.moments.PairOperator` computes, entry by entry.
 
     Users with a single comparison are left out: it has no company.
     """

@@ -5,7 +5,12 @@ import pytest
 
 import plurank
 from plurank.report import descriptions
-from plurank.report.wording import label, listing, people, percent
+from plurank.report.wording import (
+    label,
+    listing,
+    people,
+    percent,
+)
 from tests.report.conftest import MAKERS, Told
 
 

@@ -8,7 +8,13 @@ import pytest
 import plurank
 from plurank import ParameterError
 from plurank.report import ground
-from plurank.report.ground import CONTESTED, DISLIKED, LIKED, SAME, find_ground
+from plurank.report.ground import (
+    CONTESTED,
+    DISLIKED,
+    LIKED,
+    SAME,
+    find_ground,
+)
 from tests.report.conftest import Told
 
 # a is first and i last for all, e is in the middle for all, b and h change places

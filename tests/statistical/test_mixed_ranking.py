@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from plurank import MixedRanking, TopicRanking, align, ranking_error, simulate
+from plurank import (
+    MixedRanking,
+    TopicRanking,
+    align,
+    ranking_error,
+    simulate,
+)
 from tests.oracles.simulated_scores import simulate_scores
 from tests.oracles.small_data import flipped
 

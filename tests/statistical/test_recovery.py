@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from plurank import TopicRanking, align, is_separable, ranking_error, simulate
-from plurank.evaluation.alignment import kendall_distances
+from plurank import (
+    TopicRanking,
+    align,
+    is_separable,
+    ranking_error,
+    simulate,
+)
+from plurank.metrics.rankings import kendall_distances
 from tests.oracles.small_data import flipped
 
 

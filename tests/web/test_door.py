@@ -3,7 +3,12 @@
 import pytest
 
 from plurank.exceptions import ParameterError
-from plurank.web.limits import BURST_SECONDS, MAX_CLIENTS, Buckets, bucket_of
+from plurank.web.limits import (
+    BURST_SECONDS,
+    MAX_CLIENTS,
+    Buckets,
+    bucket_of,
+)
 from plurank.web.settings import Settings
 
 ASK = {"pairs": [{"left": "tea", "right": "cola"}]}

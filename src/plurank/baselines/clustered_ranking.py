@@ -10,24 +10,25 @@ import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.algorithms.find_user_vertices import find_user_vertices
 from plurank.baselines.strengths import WinTable, improve, prior_cost
 from plurank.blas import one_blas_thread
-from plurank.components.bradley_terry import BradleyTerry, mean_wins
-from plurank.data.checks import check_positive, check_whole
+from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
-from plurank.data.pairs import index_pairs
-from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
-from plurank.inference.laws import Law, Seeds
-from plurank.inference.weight_draws import Draws
-from plurank.models.base import Codes, Floats, RankingModel
+from plurank.inference.likelihood import Law, Seeds
+from plurank.inference.posterior import Draws
+from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
+from plurank.mixed.init import find_user_vertices
+from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
-from plurank.rng import RandomState, as_generator, spawn
-from plurank.wording import count
+from plurank.random import RandomState, as_generator, spawn
+from plurank.store.summary import summarise
+from plurank.text import count
+from plurank.types import Codes, Floats
+from plurank.validation import check_positive, check_whole
 
 TRIAL_PASSES = 20
 ONE_RANKING_EACH = 0.01  # a Dirichlet of so small a concentration puts everybody on one ranking

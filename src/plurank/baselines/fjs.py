@@ -18,21 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.algorithms.round_to_rankings import Rounded, round_to_rankings
 from plurank.blas import one_blas_thread
-from plurank.components.strict import ranking_matrix
-from plurank.data.checks import check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
-from plurank.inference.prior import fit_prior
-from plurank.models.base import Codes, Floats
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.models.strict_rankings import StrictRankings
 from plurank.progress import Progress, silent
-from plurank.statistics.pair_moments import Moments, pair_moments
+from plurank.store.summary import summarise
+from plurank.topic.estimator import StrictRankings
+from plurank.topic.moments import Moments, pair_moments
+from plurank.topic.orders import ranking_matrix
+from plurank.topic.prior import fit_prior
+from plurank.topic.rounding import Rounded, round_to_rankings
+from plurank.types import Codes, Floats
+from plurank.validation import check_whole
 
 MOST_RANKINGS = 20  # a million sums of masses
 EXACT = 1e-9  # values are taken to be known so well at best

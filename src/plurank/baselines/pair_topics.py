@@ -6,25 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.algorithms.estimate_ranking_matrix import estimate_ranking_matrix
-from plurank.algorithms.recover_rankings import REGRESSION_TOL, detect
 from plurank.blas import one_blas_thread
 from plurank.choices import Detection
-from plurank.components.strict import FIRST_FLIP, win_probabilities
-from plurank.data.checks import check_choice, check_whole
 from plurank.data.comparisons import Comparisons
-from plurank.data.sampling import every_nth_user
-from plurank.data.summary import summarise
+from plurank.data.split import every_nth_user
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons
-from plurank.inference.prior import fit_topic_prior
-from plurank.inference.user_weights import flip_behind
-from plurank.models.base import Codes, Floats, RankingModel
+from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.models.strict_rankings import FLIP_SAMPLE, N_WEIGHING_ROUNDS
 from plurank.progress import Progress, silent
-from plurank.rng import RandomState, as_generator, draw_seed
-from plurank.statistics.pair_moments import Moments, pair_moments
+from plurank.random import RandomState, as_generator, draw_seed
+from plurank.store.summary import summarise
+from plurank.topic.estimator import FLIP_SAMPLE, N_WEIGHING_ROUNDS
+from plurank.topic.moments import Moments, pair_moments
+from plurank.topic.orders import FIRST_FLIP, win_probabilities
+from plurank.topic.prior import fit_topic_prior
+from plurank.topic.recover import REGRESSION_TOL, detect
+from plurank.topic.rounding import estimate_ranking_matrix
+from plurank.topic.user_weights import flip_behind
+from plurank.types import Codes, Floats
+from plurank.validation import check_choice, check_whole
 
 MAX_LEGS, ROUNDS, TOLERANCE = 40, 5, 1e-3  # of the weights' EM: rounds a leg, and the move in one that counts as none
 LEAST_WEIGHT = 1e-12  # a weight of zero would stay zero whatever the user says

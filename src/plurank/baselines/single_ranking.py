@@ -7,17 +7,18 @@ import numpy as np
 
 from plurank.baselines.strengths import WinTable, maximise, walk
 from plurank.blas import one_blas_thread
-from plurank.components.bradley_terry import BradleyTerry, mean_wins
-from plurank.data.checks import check_choice, check_positive, check_whole
+from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
-from plurank.data.pairs import index_pairs
-from plurank.data.summary import summarise
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning
-from plurank.models.base import Codes, Floats, RankingModel
+from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
+from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
+from plurank.store.summary import summarise
+from plurank.types import Codes, Floats
+from plurank.validation import check_choice, check_positive, check_whole
 
 Method = Literal["mm", "spectral"]
 METHODS = {"mm": (maximise, 1e-6), "spectral": (walk, 1e-9)}  # and the change that counts as none

@@ -11,13 +11,11 @@ from functools import cached_property
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from plurank.elementary import expit
-from plurank.statistics.item_moments import laplacian
+from plurank.topic.item_moments import laplacian
+from plurank.types import Codes, Floats
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
 SOLVER_ACCURACY = 1e-3  # of a Newton step; the next round corrects what is left
 SOLVER_STEPS = 200
 STEP_LENGTHS = (1.0, 0.3, 0.1)

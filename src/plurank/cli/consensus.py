@@ -6,9 +6,14 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from plurank.cli.output import label, percent
-from plurank.cli.tables import LABEL_WIDTH, LONGEST_TEXT, interval, plain_table
+from plurank.cli.tables import (
+    LABEL_WIDTH,
+    LONGEST_TEXT,
+    interval,
+    plain_table,
+)
 from plurank.exceptions import ParameterError
-from plurank.wording import count, shorten
+from plurank.text import count, shorten
 
 if TYPE_CHECKING:
     from plurank.models.base import RankingModel
@@ -28,7 +33,14 @@ def describe_common_ground(model: "RankingModel") -> list[dict[str, Any]] | None
 
 def print_common_ground(console: Console, rows: list[dict[str, Any]], n_rankings: int) -> None:
     """Print what all camps like and dislike, and what they dispute."""
-    from plurank.models.consensus import CONTESTED, DISLIKED, LEAST_PEOPLE, LEAST_VOTES, LIKED, TOO_FEW
+    from plurank.models.consensus import (
+        CONTESTED,
+        DISLIKED,
+        LEAST_PEOPLE,
+        LEAST_VOTES,
+        LIKED,
+        TOO_FEW,
+    )
 
     n_listed = 0
     for name, column in ((LIKED, "liked_by_all"), (DISLIKED, "disliked_by_all"), (CONTESTED, "contested")):

@@ -12,9 +12,14 @@ from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
 from plurank.cli.inputs import is_feedback, read_answers
-from plurank.cli.output import emit_json, label, out, progress
+from plurank.cli.output import (
+    emit_json,
+    label,
+    out,
+    progress,
+)
 from plurank.exceptions import DataError
-from plurank.wording import describe_size
+from plurank.text import describe_size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,9 +108,16 @@ def _read(
 ) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame", tuple["Exclusion", ...]]:
     """Read a file, and tell rankings from ratings by its ending, the columns named, or the columns found."""
     from plurank.data.columns import has_role
-    from plurank.data.formats import MOVIELENS, is_polis_matrix, ratings_in
-    from plurank.data.forms import find_form, refuse_texts
-    from plurank.data.readers import PREFLIB, plain_suffix, read_numbered_table
+    from plurank.data.readers import (
+        MOVIELENS,
+        PREFLIB,
+        find_form,
+        is_polis_matrix,
+        plain_suffix,
+        ratings_in,
+        read_numbered_table,
+        refuse_texts,
+    )
 
     if plain_suffix(data) in PREFLIB:
         return "rankings", plurank.read_rankings(data), ()

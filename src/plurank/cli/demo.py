@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import plurank
 from plurank.cli import options
 from plurank.cli.files import check_output, written
-from plurank.cli.output import emit_json, out, percent, progress
+from plurank.cli.output import (
+    emit_json,
+    out,
+    percent,
+    progress,
+)
 from plurank.cli.portraits import describe_model, print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
 from plurank.exceptions import MissingExtraError
@@ -16,7 +21,12 @@ from plurank.extras import extra
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from plurank import Comparisons, MixedRanking, Simulation, TopicRanking
+    from plurank import (
+        Comparisons,
+        MixedRanking,
+        Simulation,
+        TopicRanking,
+    )
     from plurank.models.base import RankingModel
     from plurank.progress import Progress
 

@@ -16,7 +16,12 @@ import typer
 
 from plurank.cli import files
 from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import err, label, spell_controls, warn
+from plurank.cli.output import (
+    err,
+    label,
+    spell_controls,
+    warn,
+)
 from plurank.exceptions import ConvergenceWarning, DataError, PlurankError
 
 USER, OURS, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141

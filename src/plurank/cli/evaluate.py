@@ -9,7 +9,12 @@ import plurank
 from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.inputs import open_source
-from plurank.cli.output import emit_json, out, percent, progress
+from plurank.cli.output import (
+    emit_json,
+    out,
+    percent,
+    progress,
+)
 from plurank.cli.tables import facts, plain_table
 
 if TYPE_CHECKING:

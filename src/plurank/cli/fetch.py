@@ -9,9 +9,14 @@ from rich.table import Table
 import plurank
 from plurank.cli import options
 from plurank.cli.files import check_table, write_table
-from plurank.cli.output import emit_json, label, out, progress
+from plurank.cli.output import (
+    emit_json,
+    label,
+    out,
+    progress,
+)
 from plurank.exceptions import ParameterError
-from plurank.wording import describe_size
+from plurank.text import describe_size
 
 
 def fetch(

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plurank import writing
+from plurank import io as writing
 from plurank.exceptions import DataError, ParameterError
-from plurank.paths import as_path
+from plurank.io import as_path
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,11 +12,18 @@ from plurank.cli import options
 from plurank.cli.errors import say_how_to_go_on
 from plurank.cli.files import check_model, written
 from plurank.cli.inputs import add_texts, read
-from plurank.cli.output import emit_json, label, note, out, progress, warn
+from plurank.cli.output import (
+    emit_json,
+    label,
+    note,
+    out,
+    progress,
+    warn,
+)
 from plurank.cli.portraits import describe_model, print_model
 from plurank.cli.select import describe_selection
 from plurank.exceptions import ParameterError
-from plurank.wording import count
+from plurank.text import count
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Selection, Store
@@ -169,14 +176,14 @@ def fit(
 
 def _hint_of(checkpoint: Path | None) -> Callable[[], str]:
     """Give what says how to go on with a fit, once it has kept a checkpoint."""
-    from plurank.algorithms.checkpoint import NAME
+    from plurank.mixed.checkpoint import NAME
 
     hint = f"{checkpoint} keeps how far the fit was; the same command with --resume goes on."
     return lambda: hint if checkpoint is not None and (checkpoint / NAME).exists() else ""
 
 
 def _clear(checkpoint: Path) -> None:
-    from plurank.algorithms.checkpoint import clear_checkpoint
+    from plurank.mixed.checkpoint import clear_checkpoint
 
     clear_checkpoint(checkpoint.expanduser())
 

@@ -8,9 +8,14 @@ import typer
 import plurank
 from plurank.cli import options
 from plurank.cli.errors import say_how_to_go_on
-from plurank.cli.output import emit_json, label, out, progress
+from plurank.cli.output import (
+    emit_json,
+    label,
+    out,
+    progress,
+)
 from plurank.data.exclusions import list_exclusions
-from plurank.wording import count, describe_size
+from plurank.text import count, describe_size
 
 if TYPE_CHECKING:
     from plurank import Store

@@ -11,7 +11,7 @@ from plurank.cli.output import note, progress, warn
 from plurank.data.exclusions import list_exclusions
 from plurank.exceptions import ParameterError
 from plurank.extras import extra
-from plurank.wording import count, describe_ties, list_sizes
+from plurank.text import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Store
@@ -82,7 +82,7 @@ def open_source(file: Path, column: list[str] | None, ties: Ties, items: Path | 
 
 def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None) -> "Comparisons":
     """Read comparisons or answers to the service, or make comparisons from ratings or rankings, and say so."""
-    from plurank.data.forms import read_any
+    from plurank.data.readers import read_any
 
     if is_feedback(file):
         return read_answers(file, include_suspicious=False).comparisons()

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console, RenderableType
 
-from plurank.cli.consensus import camp_remarks, describe_common_ground, flag_handfuls, print_common_ground
+from plurank.cli.consensus import (
+    camp_remarks,
+    describe_common_ground,
+    flag_handfuls,
+    print_common_ground,
+)
 from plurank.cli.output import label, percent
 from plurank.cli.tables import (
     divided_tables,
@@ -22,7 +27,7 @@ from plurank.cli.tables import (
 )
 from plurank.data.exclusions import Exclusion
 from plurank.exceptions import DataError
-from plurank.wording import count, shorten
+from plurank.text import count, shorten
 
 if TYPE_CHECKING:
     from plurank import MixedRanking, TopicRanking
@@ -58,7 +63,7 @@ class Portrait(NamedTuple):
 
 def describe_model(model: "RankingModel") -> dict[str, Any]:
     """Give what a model says about the population in plain Python values; rankings are counted from 1."""
-    from plurank.evaluation.contrast import most_divided_items
+    from plurank.metrics.rankings import most_divided_items
     from plurank.models.fields import plain
     from plurank.report.descriptions import describe_mixing
 
@@ -218,7 +223,7 @@ def _topic_facts(described: dict[str, Any]) -> Facts:
 
 
 def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
-    from plurank.inference.intervals import LEVEL
+    from plurank.inference.posterior import LEVEL
 
     return {
         "spread": float(model.spread_),
@@ -237,21 +242,21 @@ def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
 
 def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]:
     """Give what orders have besides their places, if it has this shape: one number for all, or one for each ranking."""
-    from plurank.models.orders import ORDERS
+    from plurank.mixed.orders import ORDERS
 
     kind = ORDERS.get(model.component)
     return {kind.attribute[:-1]: getattr(model, kind.attribute)} if kind and kind.shape == shape else {}
 
 
 def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
-    from plurank.inference.intervals import LEVEL
+    from plurank.inference.posterior import LEVEL
 
     intervals = [list(row) for row in model.weight_intervals(user).select("lower", "upper").rows()]
     return {"weight_intervals": intervals, "interval_level": LEVEL}
 
 
 def _mixed_facts(described: dict[str, Any]) -> Facts:
-    from plurank.models.orders import ORDERS
+    from plurank.mixed.orders import ORDERS
 
     settings = described["settings"]
     kind = ORDERS.get(settings["component"])

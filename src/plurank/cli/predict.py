@@ -9,8 +9,14 @@ import plurank
 from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
-from plurank.cli.output import emit_csv, emit_json, label, note, progress
-from plurank.wording import count
+from plurank.cli.output import (
+    emit_csv,
+    emit_json,
+    label,
+    note,
+    progress,
+)
+from plurank.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

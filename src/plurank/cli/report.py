@@ -11,7 +11,12 @@ from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_page, written
 from plurank.cli.inputs import add_texts, open_source
-from plurank.cli.output import emit_json, label, out, progress
+from plurank.cli.output import (
+    emit_json,
+    label,
+    out,
+    progress,
+)
 from plurank.extras import extra
 
 

@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import label, note, out, progress, warn
+from plurank.cli.output import (
+    label,
+    note,
+    out,
+    progress,
+    warn,
+)
 from plurank.exceptions import DataError, ParameterError
 from plurank.extras import extra
 
@@ -88,7 +94,7 @@ def serve(
     files needs the header "Authorization: Bearer TOKEN".
     """
     with extra("web", "`plurank serve`"):
-        from plurank.data.item_lists import is_item_list
+        from plurank.data.readers import is_item_list
         from plurank.web import server
         from plurank.web.settings import Settings
     database, token, is_local = (

@@ -12,10 +12,15 @@ from plurank.cli.consensus import describe_committee, print_committee
 from plurank.cli.ingest import describe_store
 from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, out, progress
-from plurank.cli.portraits import describe_model, describe_user, print_model, print_user
+from plurank.cli.portraits import (
+    describe_model,
+    describe_user,
+    print_model,
+    print_user,
+)
 from plurank.cli.tables import facts, left_out
 from plurank.exceptions import DataError
-from plurank.wording import describe_spread, describe_ties
+from plurank.text import describe_spread, describe_ties
 
 if TYPE_CHECKING:
     from plurank import DataReport

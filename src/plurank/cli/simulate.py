@@ -7,10 +7,20 @@ import typer
 
 import plurank
 from plurank.cli import options
-from plurank.cli.files import check_output, check_table, write_json, write_table
-from plurank.cli.output import emit_json, label, out, progress
+from plurank.cli.files import (
+    check_output,
+    check_table,
+    write_json,
+    write_table,
+)
+from plurank.cli.output import (
+    emit_json,
+    label,
+    out,
+    progress,
+)
 from plurank.exceptions import ParameterError
-from plurank.wording import describe_size
+from plurank.text import describe_size
 
 if TYPE_CHECKING:
     from plurank import Simulation

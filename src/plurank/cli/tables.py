@@ -11,7 +11,7 @@ from rich.text import Text
 
 from plurank.cli.output import label, percent
 from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.wording import quote, shorten
+from plurank.text import quote, shorten
 
 LABEL_WIDTH = 26  # longer texts end in an ellipsis where there is no room for more
 STATEMENT = 40  # characters from which on a text is a statement rather than a name

@@ -10,8 +10,13 @@ from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, written
 from plurank.cli.inputs import open_source
-from plurank.cli.output import emit_json, label, out, progress
-from plurank.wording import count
+from plurank.cli.output import (
+    emit_json,
+    label,
+    out,
+    progress,
+)
+from plurank.text import count
 
 
 def transform(

@@ -11,11 +11,17 @@ from plurank.cli import options, streams
 from plurank.cli.errors import about
 from plurank.cli.files import check_output, written
 from plurank.cli.inputs import add_texts, read_data
-from plurank.cli.output import emit_json, label, out, progress, warn
+from plurank.cli.output import (
+    emit_json,
+    label,
+    out,
+    progress,
+    warn,
+)
 from plurank.cli.portraits import describe_model
 from plurank.exceptions import DataError, ParameterError
 from plurank.extras import extra
-from plurank.wording import count
+from plurank.text import count
 
 if TYPE_CHECKING:
     from plurank import Comparisons, MixedRanking

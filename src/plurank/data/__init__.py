@@ -1,1 +1,1 @@
-"""The door: everything that enters is checked here, once."""
+"""Data input: comparisons, ratings and rankings, read from files and frames, and validated once."""

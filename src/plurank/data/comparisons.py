@@ -12,12 +12,13 @@ from plurank.choices import Pairs, RatingTies, SplitBy, Ties
 from plurank.data.encoding import Labels, as_series
 from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.exceptions import DataError
-from plurank.rng import RandomState
-from plurank.wording import describe_spread, list_sizes
+from plurank.random import RandomState
+from plurank.text import describe_spread, list_sizes
 
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
     from plurank.data.ratings import Rated
+
 
 RowNumbers = NDArray[np.int64] | int
 COLUMNS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
@@ -197,7 +198,7 @@ class Comparisons:
         By item, each item of each user is held out with probability ``test_size``: comparisons of two such items are
         for testing, comparisons without any for training, and the rest is left out.
         """
-        from plurank.data.splitting import split
+        from plurank.data.split import split
 
         return split(self, test_size, by, random_state)
 
@@ -218,7 +219,7 @@ class Comparisons:
         items: Any = None,
     ) -> "Comparisons":
         """Build from columns of ids, any hashable ones; ``items`` may list items that nobody compared."""
-        from plurank.data.rows import Rows, number_rows
+        from plurank.data.build import Rows, number_rows
 
         columns = as_series(users, "user"), as_series(winners, "winner"), as_series(losers, "loser")
         return number_rows(Rows(*columns, weights), items)
@@ -239,9 +240,9 @@ class Comparisons:
         ``ties="drop"``. Rows that a column ``valid`` calls false are left out. ``items`` lists items, compared or
         not, or is a table about them from ``read_items``.
         """
+        from plurank.data.build import number_rows
         from plurank.data.columns import read_rows
         from plurank.data.items import Items
-        from plurank.data.rows import number_rows
 
         rows = read_rows(frame, columns, ties)
         return number_rows(rows).with_items(items) if isinstance(items, Items) else number_rows(rows, items)

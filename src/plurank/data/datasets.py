@@ -1,20 +1,315 @@
 """Public data sets, fetched from their own hosts, checked, and kept in a cache. Nothing of them is shipped."""
 
+import hashlib
+import logging
 import os
+import re
 import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
+from plurank import io as writing
 from plurank.choices import Pairs
-from plurank.data import downloads
 from plurank.data.comparisons import Comparisons
-from plurank.data.dataset_list import ENTRIES, Entry, RemoteFile, digest_of
+from plurank.data.readers import read_ratings
 from plurank.exceptions import DataError, ParameterError
+from plurank.extras import extra
 from plurank.progress import Progress, silent
-from plurank.rng import RandomState
+from plurank.random import RandomState
+from plurank.text import reason_of
+
+# Files fetched once and kept: whole or not at all, and the same ever after.
+#
+# Checksums: a published one is checked after the download and at every use. Where none is published, the file's
+# own is written beside it (``FILE.sha256``) once its content has been found right, and checked from then on.
+
+TIMEOUT = 60  # seconds without an answer
+
+
+def find_cache(folder: str | os.PathLike[str] | None) -> Path:
+    """Give the folder for data sets: the one given, PLURANK_DATA, or the user's cache; made if missing."""
+    cache = Path(folder or os.environ.get("PLURANK_DATA") or _import_pooch().os_cache("plurank")).expanduser()
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{cache}: no folder for data sets could be made there ({error.strerror}).") from None
+    return cache
+
+
+def download(file: "RemoteFile", cache: Path, mirror: str | None) -> Path:
+    """Fetch a file into the cache; it appears there whole, with the published checksum, or not at all."""
+    pooch = _import_pooch()
+    import requests
+
+    url = f"{mirror.rstrip('/')}/{file.name}" if mirror else file.url
+    by_hand = f"Or download it by hand from {url} and put it there as {cache / file.name}."
+    downloader = pooch.HTTPDownloader(progressbar=False, timeout=TIMEOUT)
+    pooch.get_logger().setLevel(logging.WARNING)
+    try:
+        pooch.retrieve(url, file.checksum, fname=file.name, path=cache, downloader=downloader)
+    except requests.HTTPError as error:
+        status = "with an error"
+        if error.response is not None:
+            status = str(error.response.status_code)
+            error.response.close()
+        raise DataError(f"{url} could not be fetched: its host answered {status}. Try later. {by_hand}") from None
+    except requests.RequestException as error:
+        reason = "no answer in time" if isinstance(error, requests.Timeout) else "no connection, or it broke"
+        raise DataError(f"{url} could not be fetched: {reason}. Try again. {by_hand}") from None
+    except ValueError:  # of pooch: another checksum
+        wrong = f"what {url} gave does not have the published checksum ({file.checksum}), and was not kept"
+        raise DataError(f"{wrong}. Try again. {by_hand}") from None
+    except OSError as error:
+        raise DataError(f"{cache / file.name} could not be written: {error.strerror or error}.") from None
+    return cache / file.name
+
+
+def _import_pooch() -> Any:
+    with extra("datasets", "fetching a data set"):
+        import pooch
+    return pooch
+
+
+def check_kept(file: "RemoteFile", path: Path) -> None:
+    """Refuse a kept file that is not what was published, or not what it was at first."""
+    record = _record_of(path)
+    expected = file.checksum or (f"sha256:{record.read_text().split()[0]}" if record.is_file() else None)
+    if expected and hash_file(path, expected.partition(":")[0]) != expected.partition(":")[2]:
+        what = "it does not have the published checksum" if file.checksum else "it has changed since it was fetched"
+        raise DataError(f"{path}: {what}. Remove it (and {record.name}, if there is one) to fetch it again.")
+
+
+def remember(file: "RemoteFile", path: Path) -> None:
+    """Write the checksum of a file without a published one beside it, as ``sha256sum`` would."""
+    if file.checksum is None and not _record_of(path).is_file():
+        with writing.write_beside(_record_of(path)) as beside:
+            beside.write_text(f"{hash_file(path, 'sha256')}  {path.name}\n")
+
+
+def hash_file(path: Path, algorithm: str) -> str:
+    """Give the checksum of a file, in hexadecimal digits."""
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, algorithm).hexdigest()
+
+
+def _record_of(path: Path) -> Path:
+    return path.with_name(path.name + ".sha256")
+
+
+# What the files of the public data sets look like inside, and how they become frames.
+#
+# Each reader takes the files of a set, in the order of its entry in ``dataset_list``, and gives the values
+# (user, item, rating or rank) and the titles (item, title).
+
+Content = tuple[pl.DataFrame, pl.DataFrame]
+CUISINE = re.compile(r"traditional cuisine of\s*(?:the )?(.+?)[.:]?$")
+
+
+def read_movielens_100k(files: list[Path]) -> Content:
+    """Read ``u.data`` (user, item, rating and time, by tabs) and ``u.item`` (id|title|...)."""
+    with reading_inside(files[0]):
+        ratings = _split_lines(_lines_inside(files[0], "ml-100k/u.data"), "\t", ["user", "item", "rating"])
+        titles = _split_lines(_lines_inside(files[0], "ml-100k/u.item"), "|", ["item", "title"])
+    return _numbers(ratings), _titles(titles)
+
+
+def read_movielens_1m(files: list[Path]) -> Content:
+    """Read ``ratings.dat`` and ``movies.dat``, whose fields are separated by ``::``."""
+    with reading_inside(files[0]):
+        ratings = _split_lines(_lines_inside(files[0], "ml-1m/ratings.dat"), "::", ["user", "item", "rating"])
+        titles = _split_lines(_lines_inside(files[0], "ml-1m/movies.dat"), "::", ["item", "title"])
+    return _numbers(ratings), _titles(titles)
+
+
+def read_sushi_a(files: list[Path]) -> Content:
+    """Read 5,000 orders of the same ten sushi."""
+    return _read_sushi(files[0], "sushi3-2016/sushi3a.5000.10.order")
+
+
+def read_sushi_b(files: list[Path]) -> Content:
+    """Read 5,000 orders of ten out of a hundred sushi."""
+    return _read_sushi(files[0], "sushi3-2016/sushi3b.5000.10.order")
+
+
+def read_food_world_cup(files: list[Path]) -> Content:
+    """Read the survey: one row a person, one column a cuisine, 1 to 5, N/A where it is not known."""
+    with reading_inside(files[0]):
+        wide = pl.read_csv(files[0], encoding="latin-1", infer_schema=False)
+        # the file was made on an old Mac: 0xCA, here Ê, is a space
+        found = {name: CUISINE.search(name.replace("Ê", " ").strip()) for name in wide.columns}
+        named = {old: match[1] for old, match in found.items() if match}
+        wide = wide.rename({wide.columns[0]: "user", **named})
+        long = wide.unpivot(on=list(named.values()), index="user", variable_name="item", value_name="rating")
+        ratings = long.filter(pl.col("rating").str.contains(r"^[1-5]$"))
+        ratings = ratings.with_columns(pl.col("user", "rating").cast(pl.Int64))
+    return ratings, pl.DataFrame({"item": list(named.values()), "title": list(named.values())}, _TITLES)
+
+
+def read_polis(files: list[Path]) -> Content:
+    """Read a conversation of pol.is: everybody's votes, and the statements."""
+    votes, comments = files
+    with reading_inside(votes):
+        ratings = read_ratings(votes).select("user", "item", "rating")
+    with reading_inside(comments):
+        table = pl.read_csv(comments, infer_schema=False).select(item="comment-id", title="comment-body")
+        titles = table.with_columns(pl.col("item").cast(pl.Int64))
+    return ratings, titles.sort("item")
+
+
+UNREADABLE = (zipfile.BadZipFile, LookupError, OSError, EOFError, ValueError, pl.exceptions.PolarsError)
+_TITLES = {"item": pl.String, "title": pl.String}
+
+
+@contextmanager
+def reading_inside(file: Path) -> Iterator[None]:
+    """Turn what goes wrong inside a file into a sentence."""
+    try:
+        yield
+    except DataError:
+        raise
+    except UNREADABLE as error:
+        raise DataError(f"{file.name} is not the file it should be: {reason_of(error)}.") from None
+
+
+def _read_sushi(archive: Path, inside: str) -> Content:
+    """Read orders, a line each: 0, how many, and so many items, best first; the first line counts items."""
+    with reading_inside(archive):
+        orders = [line.split()[2:] for line in _lines_inside(archive, inside)[1:]]
+        ranks = [(user, int(item), rank) for user, order in enumerate(orders) for rank, item in enumerate(order, 1)]
+        titles = _split_lines(_lines_inside(archive, "sushi3-2016/sushi3.idata"), "\t", ["item", "title"])
+    rankings = pl.DataFrame(ranks, ["user", "item", "rank"], orient="row")
+    return rankings, _titles(titles).filter(pl.col("item").is_in(rankings["item"].unique().implode()))
+
+
+def _lines_inside(archive: Path, name: str) -> list[str]:
+    with zipfile.ZipFile(archive) as opened:
+        return [line for line in opened.read(name).decode("latin-1").splitlines() if line.strip()]
+
+
+def _split_lines(lines: list[str], separator: str, names: list[str]) -> pl.DataFrame:
+    """Give the first fields of every line, one column each."""
+    fields = pl.Series(lines).str.split(separator).list.head(len(names))
+    if (fields.list.len() < len(names)).any():
+        raise ValueError(f"expected lines of {', '.join(names)} separated by {separator!r}")
+    return fields.list.to_struct(fields=names).struct.unnest()
+
+
+def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.all().cast(pl.Int64))
+
+
+def _titles(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col("item").cast(pl.Int64)).sort("item")
+
+
+# The public data sets: where they are, what they hold, whose they are, and how a copy is known to be right.
+#
+# A checksum is pinned where its publisher gives one (MovieLens). Of the others the content is: ``digest`` is that
+# of the values read from a copy of the file (see ``digest_of``).
+
+GROUPLENS = "https://files.grouplens.org/datasets/movielens/"
+POLIS = "https://raw.githubusercontent.com/compdemocracy/openData/master/vtaiwan.uberx/"
+MOVIELENS_LICENCE = "research use; no redistribution without permission (files.grouplens.org)"
+MOVIELENS_CITATION = (
+    "F. Maxwell Harper and Joseph A. Konstan (2015): The MovieLens Datasets: History and Context. ACM Transactions on "
+    "Interactive Intelligent Systems 5(4), article 19. doi:10.1145/2827872"
+)
+SUSHI_LICENCE = "any research purpose; no redistribution without permission (kamishima.net)"
+SUSHI_CITATION = (
+    "Toshihiro Kamishima (2003): Nantonac Collaborative Filtering: Recommendation Based on Order Responses. KDD."
+)
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file of a data set: its address, its name in the cache, and its published checksum if there is one."""
+
+    url: str
+    name: str
+    checksum: str | None = None  # as in "md5:0e33..."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A public data set that can be fetched."""
+
+    name: str
+    about: str
+    kind: Literal["ratings", "rankings"]
+    n_users: int
+    n_items: int
+    n_values: int
+    files: tuple[RemoteFile, ...]
+    read: Callable[[list[Path]], Content]
+    licence: str
+    citation: str
+    homepage: str
+    digest: str | None = None
+    pairs: Pairs = "full"
+
+
+def digest_of(values: pl.DataFrame) -> str:
+    """Give a checksum of rows, whatever their order: SHA-256 of them as sorted lines of CSV."""
+    rows = values.select(pl.all().cast(pl.String)).sort(values.columns)
+    return hashlib.sha256(rows.write_csv(include_header=False).encode()).hexdigest()
+
+
+FOOD_CITATION = "FiveThirtyEight (2014): The FiveThirtyEight International Food Association's 2014 World Cup."
+POLIS_CITATION = (
+    "Data was gathered using the Polis software (compdemocracy.org/polis) and is sub-licensed under CC BY 4.0 with "
+    "Attribution to The Computational Democracy Project."
+)
+SUSHI = (RemoteFile("https://www.kamishima.net/asset/sushi3-2016.zip", "sushi3-2016.zip"),)
+_ALL = (
+    Entry(
+        "movielens-100k", "stars for movies", "ratings", 943, 1682, 100_000,
+        (RemoteFile(GROUPLENS + "ml-100k.zip", "ml-100k.zip", "md5:0e33842e24a9c977be4e0107933c0723"),),
+        read_movielens_100k, MOVIELENS_LICENCE, MOVIELENS_CITATION,
+        "https://grouplens.org/datasets/movielens/100k/",
+    ),
+    Entry(
+        "movielens-1m", "stars for movies", "ratings", 6040, 3706, 1_000_209,
+        (RemoteFile(GROUPLENS + "ml-1m.zip", "ml-1m.zip", "md5:c4d9eecfca2ab87c1945afe126590906"),),
+        read_movielens_1m, MOVIELENS_LICENCE, MOVIELENS_CITATION,
+        "https://grouplens.org/datasets/movielens/1m/", pairs="partial",
+    ),
+    Entry(
+        "sushi-a", "orders of the same ten sushi", "rankings", 5000, 10, 50_000, SUSHI, read_sushi_a,
+        SUSHI_LICENCE, SUSHI_CITATION, "https://www.kamishima.net/sushi/",
+        "d44da733cbd73a1b6a289da7b8ec23b9ef7ec4108f552aab5bfac902b4a9d765",
+    ),
+    Entry(
+        "sushi-b", "orders of ten out of a hundred sushi", "rankings", 5000, 100, 50_000, SUSHI,
+        read_sushi_b, SUSHI_LICENCE, SUSHI_CITATION, "https://www.kamishima.net/sushi/",
+        "c856b852667a325baf0ecdb9faaddfc6dc22561f7d3353cfc5048d309d27cdb8",
+    ),
+    Entry(
+        "food-world-cup", "1 to 5 for the cuisines of 40 countries", "ratings", 1276, 40, 23_943,
+        (RemoteFile(
+            "https://raw.githubusercontent.com/fivethirtyeight/data/master/food-world-cup/food-world-cup-data.csv",
+            "food-world-cup-data.csv",
+        ),),
+        read_food_world_cup, "CC BY 4.0", FOOD_CITATION,
+        "https://github.com/fivethirtyeight/data/tree/master/food-world-cup",
+        "788a3b3542565256dd0bcc5348e9c1f81d8c6549bc6a6eec65a888b32e4f8480",
+    ),
+    Entry(
+        "vtaiwan", "agree, pass or disagree with 197 statements on UberX", "ratings", 1921, 197, 49_443,
+        (
+            RemoteFile(POLIS + "participants-votes.csv", "vtaiwan-participants-votes.csv"),
+            RemoteFile(POLIS + "comments.csv", "vtaiwan-comments.csv"),
+        ),
+        read_polis, "CC BY 4.0", POLIS_CITATION, "https://github.com/compdemocracy/openData",
+        "4aacc9e068c91fb88bf4abbba774bf4909c3a967eda470c3f7012265c5d22a17",
+    ),
+)  # fmt: skip
+ENTRIES = {entry.name: entry for entry in _ALL}
 
 
 @dataclass(frozen=True)
@@ -63,7 +358,7 @@ def fetch(
     cannot be reached.
     """
     entry = _find(name)
-    cache = downloads.find_cache(folder)
+    cache = find_cache(folder)
     on_progress(f"fetching {name}", 0.0)
     fresh = [path for file in entry.files if (path := _make_available(entry, file, cache, mirror))]
     values, labels = _read_checked(entry, cache, fresh)
@@ -81,15 +376,15 @@ def _find(name: str) -> Entry:
     return ENTRIES[name]
 
 
-def _make_available(entry: Entry, file: RemoteFile, cache: Path, mirror: str | None) -> Path | None:
+def _make_available(entry: Entry, file: "RemoteFile", cache: Path, mirror: str | None) -> Path | None:
     """Check a file that is there; fetch one that is not, and give its path."""
     path = cache / file.name
     if path.is_file():
-        downloads.check_kept(file, path)
+        check_kept(file, path)
         return None
     if file == entry.files[0]:
         print(f"{entry.name}: {entry.licence}. Please cite: {entry.citation}", file=sys.stderr)
-    return downloads.download(file, cache, mirror)
+    return download(file, cache, mirror)
 
 
 def _read_checked(entry: Entry, cache: Path, fresh: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -103,7 +398,7 @@ def _read_checked(entry: Entry, cache: Path, fresh: list[Path]) -> tuple[pl.Data
         what = "It was not kept; try again later" if fresh else f"Remove it from {cache} to fetch it again"
         raise DataError(f"{entry.name}: {error} {what}, or see {entry.homepage}.") from None
     for file in entry.files:
-        downloads.remember(file, cache / file.name)
+        remember(file, cache / file.name)
     return values, labels
 
 

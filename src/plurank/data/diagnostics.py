@@ -6,15 +6,19 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
 from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.data.pairs import index_pairs
-from plurank.wording import count, describe_spread, describe_ties, list_sizes, shorten
-
-Codes = NDArray[np.int32]
+from plurank.text import (
+    count,
+    describe_spread,
+    describe_ties,
+    list_sizes,
+    shorten,
+)
+from plurank.types import Codes
 
 LONGEST = 60  # characters of an item in a sentence
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
-from types import NoneType
-from typing import Any
+from types import NoneType, SimpleNamespace
+from typing import Any, BinaryIO
 
 import numpy as np
 import polars as pl
@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.exceptions import DataError
+from plurank.types import Codes
+
+# Arrays in files: plain npy.
+
+
+def write_array(file: BinaryIO, array: NDArray[Any]) -> None:
+    """Write an array as npy; given the file itself, numpy would not say that the disk is full."""
+    np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
+
 
 Labels = NDArray[Any]
-Codes = NDArray[np.int32]
 
 # columns whose ids are all of one of these types are polars columns, others hold Python objects
 TYPED: dict[type, Any] = {

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, Literal
 
-from plurank.wording import count
+from plurank.text import count
 
 Excludable = Literal["user", "item", "row"]
 

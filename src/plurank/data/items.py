@@ -9,16 +9,29 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.data.columns import Columns, Given, as_columns, check_roles, list_names, plain_name, read_flags
+from plurank.data.build import as_numbers, refuse_missing
+from plurank.data.columns import (
+    Columns,
+    Given,
+    as_columns,
+    as_text,
+    check_roles,
+    list_names,
+    plain_name,
+    read_flags,
+)
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import Labels, as_series, encode, look_up
+from plurank.data.encoding import (
+    Labels,
+    as_series,
+    encode,
+    look_up,
+)
 from plurank.data.exclusions import Exclusion
-from plurank.data.outcomes import as_text
-from plurank.data.rows import as_numbers, refuse_missing
 from plurank.exceptions import DataError, ParameterError
-from plurank.wording import count, shorten
+from plurank.text import count, shorten
+from plurank.types import Masks
 
-Marks = NDArray[np.bool_]
 # role -> names understood, the likeliest first
 NAMES: dict[str, tuple[str, ...]] = {
     "item": (
@@ -47,7 +60,7 @@ class Items:
 
     ids: Labels
     texts: tuple[str, ...]
-    hidden: Marks
+    hidden: Masks
     groups: tuple[str, ...] | None = None
     n_votes: NDArray[np.float64] | None = None  # how many agree and disagree, (Q, 2), where the table counts them
 
@@ -59,7 +72,7 @@ class Items:
         found = self._look_up(labels)
         return tuple(self.texts[code] if code >= 0 else str(label) for code, label in zip(found, labels, strict=True))
 
-    def is_hidden(self, labels: Labels) -> Marks:
+    def is_hidden(self, labels: Labels) -> Masks:
         """Mark the labels that the table hides."""
         found = self._look_up(labels)
         return (found >= 0) & self.hidden[found]
@@ -147,7 +160,7 @@ def _texts(found: Columns, item: str, given: Given, labels: Labels, order: NDArr
     return tuple(" ".join(texts[at].split()) or str(label) for at, label in zip(order, labels, strict=True))
 
 
-def _read_hidden(found: Columns, given: Given) -> Marks:
+def _read_hidden(found: Columns, given: Given) -> Masks:
     """Mark hidden items: by a flag, or, as in pol.is, where ``moderated`` is -1 (0: not moderated, 1: accepted)."""
     hidden, active, moderated = (_find(found, role, given) for role in ("hidden", "active", "moderated"))
     marks = np.zeros(len(next(iter(found.values()))), dtype=bool)

@@ -13,19 +13,32 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.choices import Pairs, RatingTies
-from plurank.data.checks import check_choice, check_positive
-from plurank.data.columns import Columns, as_columns, check_roles, find_column, find_optional, has_role, list_names
+from plurank.data.build import as_numbers, refuse_missing
+from plurank.data.columns import (
+    Columns,
+    as_columns,
+    check_roles,
+    find_column,
+    find_optional,
+    has_role,
+    list_names,
+)
 from plurank.data.comparisons import Comparisons, refuse_rows
-from plurank.data.encoding import Codes, Labels, as_series, encode, missing
+from plurank.data.encoding import Labels, as_series, encode, missing
 from plurank.data.exclusions import Exclusion
-from plurank.data.items import HIDDEN, ON_HIDDEN, read_items, refuse_reversed
-from plurank.data.rows import as_numbers, refuse_missing
+from plurank.data.items import (
+    HIDDEN,
+    ON_HIDDEN,
+    read_items,
+    refuse_reversed,
+)
 from plurank.exceptions import DataError
-from plurank.rng import RandomState, as_generator, spawn
+from plurank.random import RandomState, as_generator, spawn
+from plurank.types import Codes, Masks
+from plurank.validation import check_choice, check_positive
 
 TIES = {"ignore": 0, "both": 1, "random": 2}
 Kind = Literal["rating", "vote", "rank"]
-Marks = NDArray[np.bool_]
 # why somebody's values make no comparison: one only, or all alike
 SILENT: dict[Kind, tuple[str, str]] = {
     "rating": ("rated a single item", "gave the same rating throughout"),
@@ -165,7 +178,7 @@ def _compact(codes: Codes, labels: Labels) -> tuple[Codes, Labels]:
 
 
 def _count_excluded(
-    users: Codes, items: Codes, given: Marks, keep: Marks, hidden: Marks, kind: Kind, *, is_wide: bool
+    users: Codes, items: Codes, given: Masks, keep: Masks, hidden: Masks, kind: Kind, *, is_wide: bool
 ) -> tuple[Exclusion, ...]:
     """Count what is left out of rows (n,), ``given`` those with a value and ``keep`` those of items not hidden (Q,)."""
     n_users, n_items, n_rows = int(users.max()) + 1, len(hidden), len(given)

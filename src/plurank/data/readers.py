@@ -1,26 +1,41 @@
-"""Read files: CSV, TSV, Parquet, JSON lines and JSON, compressed or not."""
+"""Read files of comparisons, ratings, rankings and items: CSV, TSV, Parquet, JSON lines, MovieLens, pol.is, PrefLib."""
 
 import csv
 import gzip
 import json
+import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from io import TextIOWrapper
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NoReturn, TextIO
 
+import numpy as np
 import polars as pl
 
 from plurank.choices import Ties
-from plurank.data.columns import read_rows
+from plurank.data.build import number_rows
+from plurank.data.columns import (
+    Given,
+    has_role,
+    list_names,
+    plain_name,
+    read_rows,
+)
 from plurank.data.comparisons import Comparisons
+from plurank.data.exclusions import Exclusion
 from plurank.data.items import texts_in_votes
-from plurank.data.rows import number_rows
+from plurank.data.ratings import compare_rankings, compare_ratings
 from plurank.exceptions import DataError
-from plurank.paths import as_path
-from plurank.wording import count, reason_of
+from plurank.io import as_path
+from plurank.text import count, reason_of
+
+# Read files: CSV, TSV, Parquet, JSON lines and JSON, compressed or not.
 
 File = str | PathLike[str]
 Kind = Literal["CSV", "TSV", "Parquet", "JSON lines", "JSON"]
@@ -247,3 +262,334 @@ def parse_ids(frame: pl.DataFrame) -> pl.DataFrame:
     numbers = frame.select(pl.col(texts).cast(pl.Int64, strict=False))
     plain = [name for name in texts if (numbers[name].cast(pl.String) == frame[name]).all(ignore_nulls=False)]
     return frame.with_columns(numbers.select(plain))
+
+
+# Ratings and rankings in the formats their communities use: MovieLens, pol.is and PrefLib.
+
+MOVIELENS = (".dat", ".data")
+VOTED_AGAIN = "votes that the same person changed later"
+
+
+def read_ratings(path: File) -> pl.DataFrame:
+    """Read ratings into a frame with columns user, item, rating (or the file's own names for them).
+
+    Understood are tables (CSV, TSV, Parquet, JSON lines, JSON), MovieLens (``ratings.dat``, ``u.data``,
+    ``ratings.csv``) and pol.is exports (``votes.csv``, where a voter's last vote on a comment counts, and
+    ``participants-votes.csv``): 1 agrees, 0 passes, -1 disagrees. All of them may be gzipped.
+    """
+    file = existing(path)
+    if plain_suffix(file) in MOVIELENS:
+        return read_movielens(file)
+    return ratings_in(read_numbered_table(file), file)[0]
+
+
+def ratings_in(frame: pl.DataFrame, file: Path) -> tuple[pl.DataFrame, tuple[Exclusion, ...]]:
+    """Return the ratings in a table, those of pol.is in our columns, and what was left out of them."""
+    excluded: tuple[Exclusion, ...] = ()
+    if is_polis_votes(frame):
+        last = _last_votes(frame)
+        frame, excluded = last, Exclusion.some("row", len(frame) - len(last), len(frame), VOTED_AGAIN)
+    elif is_polis_matrix(frame):
+        frame = _votes_from_matrix(frame, file.name)
+    return _number_ratings(frame), excluded
+
+
+def is_polis_votes(frame: pl.DataFrame) -> bool:
+    """Check whether a table is ``votes.csv`` of pol.is."""
+    return {"voter-id", "comment-id", "vote"} <= set(frame.columns)
+
+
+def is_polis_matrix(frame: pl.DataFrame) -> bool:
+    """Check whether a table is ``participants-votes.csv`` of pol.is."""
+    return {"participant", "group-id", "n-votes"} <= set(frame.columns)
+
+
+def read_movielens(file: Path) -> pl.DataFrame:
+    """Read ratings of MovieLens (``ratings.dat``, ``u.data``)."""
+    return _number_ratings(_read_movielens(file))
+
+
+def read_rankings(path: File) -> pl.DataFrame:
+    """Read rankings into a frame with columns user, item, rank (1 is best).
+
+    Understood are tables (CSV, TSV, Parquet, JSON lines, JSON) and PrefLib (``.soc``, ``.soi``, ``.toc``,
+    ``.toi``), where a ballot cast n times becomes n users and alternatives in braces share a rank. All of
+    them may be gzipped.
+    """
+    file = existing(path)
+    return read_preflib(file) if plain_suffix(file) in PREFLIB else read_numbered_table(file)
+
+
+def _number_ratings(frame: pl.DataFrame) -> pl.DataFrame:
+    """Read ratings such as "3.5" as numbers; if one is none, all stay text, which from_ratings refuses."""
+    for column in frame:
+        if column.dtype == pl.String and has_role([column.name], "rating"):
+            numbers = column.cast(pl.Float64, strict=False)
+            if numbers.null_count() == column.null_count():
+                frame = frame.with_columns(numbers)
+    return frame
+
+
+def _read_movielens(file: Path) -> pl.DataFrame:
+    """Read lines of user, item, rating and time, separated by :: (.dat) or by tabs (u.data)."""
+    separator = "::" if plain_suffix(file) == ".dat" else "\t"
+    names = ["user", "item", "rating", "time"]
+    with reading(file, "MovieLens ratings"):
+        # a separator that does not occur: one column of whole lines
+        table = pl.read_csv(file, separator="\x1f", has_header=False, infer_schema=False, quote_char=None)
+    lines = table.to_series().rename("line").str.strip_chars_end("\r")
+    fields = lines.str.split(separator)
+    wrong = (fields.list.len() != len(names)) & (lines != "")
+    if wrong.any():
+        at = wrong.arg_true()[0]
+        raise DataError(f"{file.name}, line {at + 1}: expected {separator.join(names)}, got {lines[at]!r:.60}.")
+    kept = fields.filter((lines != "").fill_null(False))
+    return parse_ids(kept.list.to_struct(fields=names).struct.unnest())
+
+
+def _last_votes(frame: pl.DataFrame) -> pl.DataFrame:
+    ordered = frame.sort("timestamp", maintain_order=True) if "timestamp" in frame.columns else frame
+    votes = ordered.select(user="voter-id", item="comment-id", rating="vote")
+    return votes.unique(["user", "item"], keep="last", maintain_order=True)
+
+
+def _votes_from_matrix(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    comments = [column for column in frame.columns if column.isdecimal()]
+    if not comments:
+        raise DataError(
+            f"{name} looks like participants-votes.csv of pol.is, but no column is named by a comment number."
+        )
+    votes = frame.select(pl.col("participant"), pl.col(comments).cast(pl.String))
+    long = votes.unpivot(on=comments, index="participant", variable_name="item", value_name="rating")
+    voted = pl.col("rating").is_not_null() & (pl.col("rating") != "")
+    # of somebody who never voted one empty vote stays, so that they can be counted
+    silent = long.filter(~voted.any().over("participant")).unique("participant", keep="first", maintain_order=True)
+    silent = silent.with_columns(rating=pl.lit(None, pl.String))
+    given = pl.concat([long.filter(voted), silent])
+    return parse_ids(given.rename({"participant": "user"}).select("user", "item", "rating"))
+
+
+# Ballots of PrefLib (.soc, .soi, .toc, .toi), with the header of today or of before 2022.
+
+Lines = list[tuple[int, str]]
+MOST_DIGITS = 9  # of a count
+MOST_PLACES = 10**8  # to be spelled out, one a row
+LEVEL = r"(?:\{[^{}]*\}|[^,{}\s]+)"  # one alternative, or tied ones in braces
+
+
+def read_preflib(file: Path) -> pl.DataFrame:
+    """Read ballots into a frame with columns user, item, rank; see :func:`plurank.read_rankings`."""
+    with reading(file, "PrefLib ballots"), open_text(file) as stream:
+        lines = [(number, line.strip()) for number, line in enumerate(stream, start=1) if line.strip()]
+    if lines and re.fullmatch(rf"\d{{1,{MOST_DIGITS}}}", lines[0][1]):
+        names, ballots = _split_old_header(file.name, lines)
+    else:
+        names, ballots = _split_header(lines)
+    counts, orders = [], []
+    for number, line in ballots:
+        count, order = _read_ballot(f"{file.name}, line {number}", line)
+        counts.append(count)
+        orders.append(order)
+    if not sum(counts):
+        raise DataError(f"{file.name}: there are no ballots; expected lines like '3: 1,2,{{3,4}}'.")
+    n_places = sum(count * len(order) for count, order in zip(counts, orders, strict=True))
+    if n_places > MOST_PLACES:
+        raise DataError(
+            f"{file.name}: expected at most {MOST_PLACES:,} places on all ballots together, got {n_places:,}."
+        )
+    return _cast(counts, orders, names)
+
+
+def _split_header(lines: Lines) -> tuple[dict[str, str], Lines]:
+    """Read the names of alternatives from lines like ``# ALTERNATIVE NAME 1: Ebi``."""
+    named = (re.match(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.+)", line, re.IGNORECASE) for _, line in lines)
+    names = {match[1]: match[2].strip() for match in named if match}
+    return names, [(number, line) for number, line in lines if not line.startswith("#")]
+
+
+def _split_old_header(name: str, lines: Lines) -> tuple[dict[str, str], Lines]:
+    """Read the old header: how many alternatives, a line ``1,Ebi`` for each, and a line of three totals."""
+    rest = iter(lines)
+    n_items = int(next(rest)[1])
+    names = {}
+    for number, line in islice(rest, n_items):
+        item, comma, label = line.partition(",")
+        if not comma or not item.strip().isdecimal():
+            raise DataError(f"{name}, line {number}: expected 'number,name' of an alternative, got {line[:60]!r}.")
+        names[item.strip()] = label.strip()
+    next(rest, None)
+    return names, list(rest)
+
+
+def _read_ballot(where: str, line: str) -> tuple[int, list[tuple[int, str]]]:
+    """Read ``3: 1,{2,3},4`` (once ``3,1,{2,3},4``) as the count and (rank, item); tied ones share a rank."""
+    ballot = re.fullmatch(rf"(\d{{1,{MOST_DIGITS}}})\s*[:,]\s*({LEVEL}(?:\s*,\s*{LEVEL})*)\s*,?", line)
+    if not ballot:
+        raise DataError(f"{where}: expected 'count: a,b,{{c,d}}', got {line[:60]!r}.")
+    levels = re.findall(LEVEL, ballot[2])
+    order = [
+        (rank, item.strip())
+        for rank, level in enumerate(levels, start=1)
+        for item in level.strip("{}").split(",")
+        if item.strip()
+    ]
+    if not order:
+        raise DataError(f"{where}: expected at least one alternative, got {line[:60]!r}.")
+    if len({item for _, item in order}) < len(order):
+        raise DataError(f"{where}: an alternative occurs twice in {ballot[2][:60]!r}.")
+    return int(ballot[1]), order
+
+
+def _cast(counts: list[int], orders: list[list[tuple[int, str]]], names: dict[str, str]) -> pl.DataFrame:
+    """Give every ballot to as many users as cast it; alternatives of the same name keep their number."""
+    repeated = Counter(names.values())
+    labels = {item: f"{name} ({item})" if repeated[name] > 1 else name for item, name in names.items()}
+    items = [[labels.get(item, item) for _, item in order] for order in orders]
+    ballots = pl.DataFrame({"item": items, "rank": [[rank for rank, _ in order] for order in orders]})
+    cast = ballots[np.repeat(np.arange(len(counts)), counts)]
+    users = pl.Series("user", np.arange(1, len(cast) + 1))
+    return cast.insert_column(0, users).explode("item", "rank")
+
+
+# Lists of items that nobody has compared yet: a text file with one item a line, or a table with a column of texts.
+
+LISTS = (".txt", ".csv", ".tsv")
+LISTED_TEXTS = ("text", "idea", "statement", "item", "comment", "comment-body", "comment_body", "title", "name")
+IDS = ("id", "item_id", "comment-id", "comment_id")
+
+
+def is_item_list(path: Path) -> bool:
+    """Check whether a file can be a list of items, by its ending."""
+    return plain_suffix(path) in LISTS
+
+
+def read_item_list(path: Path) -> tuple[list[str], list[str] | None]:
+    """Return the ids of items and their texts, None where the texts are the ids."""
+    file = existing(path)
+    if plain_suffix(file) == ".txt":
+        with reading(file, "text"), open_text(file) as lines:
+            items = [line.strip() for line in lines.read().splitlines() if line.strip()]
+        _refuse_votes(file, re.split(r"[,;|\t]", items[0]) if items else [])
+        return items, None
+    frame = read_table(file)
+    _refuse_votes(file, frame.columns)
+    texts = _find_listed(frame, LISTED_TEXTS)
+    if texts is None and len(frame.columns) == 1:
+        texts = frame.columns[0]
+    if texts is None:
+        raise DataError(
+            f"{file.name}: expected a column of texts, named {', '.join(LISTED_TEXTS[:4])}; got "
+            f"{', '.join(frame.columns)[:120]}. Rename one, or list the items in a .txt file, one a line."
+        )
+    ids = _find_listed(frame, IDS)
+    kept = frame.filter(pl.col(texts).fill_null("").str.strip_chars() != "")
+    shown = [text.strip() for text in kept[texts].to_list()]
+    return (shown, None) if ids is None else ([f"{label}" for label in kept[ids].to_list()], shown)
+
+
+def _refuse_votes(file: Path, columns: list[str]) -> None:
+    if len(columns) > 1 and (has_role(columns, "loser", "left") or has_role(columns, "rating", "rank")):
+        raise DataError(
+            f"{file.name} is not a plurank model: it holds votes. Fit a model to them first, as in "
+            f"`plurank fit {file.name} -k 2 -o model.plurank`, and serve that."
+        )
+
+
+def _find_listed(frame: pl.DataFrame, names: tuple[str, ...]) -> str | None:
+    lower = {column.strip().lower(): column for column in frame.columns}
+    return next((lower[name] for name in names if name in lower), None)
+
+
+Form = Literal["comparisons", "ratings", "rankings"]
+# of ratings read where comparisons are wanted, at 8 bytes each; `plurank convert` makes more, or some of them
+MOST_PAIRS = 10**8
+TEXTS = ("comment-body", "comment_body", "idea_text")
+
+
+def find_form(names: Iterable[str], given: Given) -> Form:
+    """Decide what a table holds by the roles given, or by the names of its columns; raise where it could be two things.
+
+    Where nothing speaks for ratings or rankings it is comparisons.
+    """
+    names = list(names)
+    told = set(given or ())
+    if told & {"rating", "rank"}:
+        return "ratings" if "rating" in told else "rankings"
+    compared = bool(told & {"winner", "loser", "left", "right", "outcome", "comparison"})
+    if compared or (not has_role(names, "item") and "item" not in told):
+        return "comparisons"
+    rated, ranked = has_role(names, "rating"), has_role(names, "rank")
+    if (rated or ranked) and has_role(names, "loser", "left"):
+        raise DataError(
+            f"these could be comparisons or {'ratings' if rated else 'rankings'} (columns {list_names(names)}). Name "
+            "what counts with columns={'winner': ..., 'loser': ...} or columns={'item': ..., 'rating': ...}."
+        )
+    if rated and ranked:
+        raise DataError(
+            f"these could be ratings or rankings (columns {list_names(names)}). Say which column counts with "
+            "columns={'rating': ...} (higher is better) or columns={'rank': ...} (1 is best)."
+        )
+    return "ratings" if rated else "rankings" if ranked else "comparisons"
+
+
+def refuse_texts(names: Iterable[str]) -> None:
+    """Raise where a table says what items are called and not what people said of them."""
+    plain = {plain_name(name) for name in names}
+    if plain & set(TEXTS) and not has_role(plain, "rating", "loser", "left"):
+        raise DataError(
+            "these are statements or ideas, not votes: expected who preferred what. Give this table beside the votes, "
+            "as in `plurank fit votes.csv --items comments.csv`."
+        )
+
+
+def read_any(
+    path: File, *, columns: Mapping[str, str] | None = None, ties: Ties = "half", items: Any = None
+) -> Comparisons:
+    """Read comparisons, or make them from all pairs of the ratings, votes or rankings that a file holds.
+
+    Equal ratings make no comparison. Which of them it was, ``ratings`` of the result says: it is None for comparisons.
+    """
+    file = existing(path)
+    if plain_suffix(file) in PREFLIB:
+        return compare_rankings(read_preflib(file), "ignore", 0, columns, items)
+    excluded: tuple[Exclusion, ...] = ()
+    if plain_suffix(file) in MOVIELENS:
+        frame, form = read_movielens(file), "ratings"
+    else:
+        frame = read_table(file)
+        form = "ratings" if is_polis_matrix(frame) and not columns else _find_form(frame.columns, columns, file.name)
+        if form == "comparisons":
+            with _hint_at_wide(frame.columns, columns):
+                made = compare_rows(frame, file, columns, ties)
+            return made if items is None else made.with_items(items)
+        frame = parse_ids(frame) if is_text(file) else frame
+        if form == "ratings" and not columns:
+            frame, excluded = ratings_in(frame, file)
+    try:
+        if form == "rankings":
+            return compare_rankings(frame, "ignore", 0, columns, items)
+        made = compare_ratings(frame, "full", "ignore", 0, 1.0, columns, items, most=MOST_PAIRS)
+    except DataError as error:
+        raise DataError(str(error) if file.name in str(error) else f"{file.name}: {error}") from None
+    return replace(made, excluded=(*excluded, *made.excluded))
+
+
+@contextmanager
+def _hint_at_wide(names: list[str], columns: Given) -> Iterator[None]:
+    """Where a table with a user and no other column that is understood is refused, say where wide tables go."""
+    try:
+        yield
+    except DataError as error:
+        others = ("winner", "loser", "left", "right", "outcome", "comparison", "item")
+        if columns or not has_role(names, "user") or has_role(names, *others):
+            raise
+        raise DataError(f"{error} Ratings with one column an item become comparisons with `plurank convert`.") from None
+
+
+def _find_form(names: list[str], columns: Given, name: str) -> Form:
+    try:
+        if not columns:
+            refuse_texts(names)
+        return find_form(names, columns)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None

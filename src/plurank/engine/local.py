@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-from plurank.data.blocks import sum_tree
+from plurank.engine.blocks import sum_tree
 from plurank.exceptions import ParameterError
 
 Unit = TypeVar("Unit")

@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from plurank.choices import EngineName
-from plurank.data.blocks import Group, group_users
-from plurank.data.checks import check_choice
 from plurank.data.comparisons import Comparisons
-from plurank.data.store import Store
+from plurank.engine.blocks import Group, group_users
 from plurank.engine.local import Engine
 from plurank.exceptions import EngineError, ParameterError
+from plurank.store.store import Store
+from plurank.validation import check_choice
 
 Result = TypeVar("Result")
 

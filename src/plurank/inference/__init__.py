@@ -1,1 +1,1 @@
-"""Given the rankings: the prior, every user's weights, and predictions."""
+"""Inference about users and items, given a fitted model."""

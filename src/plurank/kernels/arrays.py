@@ -5,11 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Marks = NDArray[np.bool_]
+from plurank.types import Integers
+
 Keys = NDArray[np.uint64]
 Reals = NDArray[Any]  # float64 or float32
 
@@ -20,6 +17,6 @@ def check(fit: bool | np.bool_) -> None:
         raise ValueError("arguments of a kernel do not fit each other; this is a bug in plurank, please report it.")
 
 
-def most_of(offsets: Ints) -> int:
+def most_of(offsets: Integers) -> int:
     """Return the size of the largest group that offsets bound."""
     return int(np.diff(offsets).max(initial=0))

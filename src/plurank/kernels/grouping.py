@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, Keys, Marks, check, most_of
+from plurank.kernels.arrays import Keys, check, most_of
 from plurank.kernels.library import (
     CODES,
     FLOATS,
@@ -17,6 +17,7 @@ from plurank.kernels.library import (
     function,
 )  # fmt: skip
 from plurank.kernels.threads import run
+from plurank.types import Codes, Floats, Integers, Masks
 
 _USERS = (INT, INT, INTS, CODES, CODES)  # range; offsets, winners, losers
 _encode_keys = function(
@@ -30,7 +31,7 @@ _find_consistent = function("find_consistent", *_USERS, INT, OUT_MARKS, OUT_FLOA
 FIRST_BITS = 10  # of the size of the table of keys
 
 
-def encode_keys(keys: Keys) -> tuple[Codes, Ints]:
+def encode_keys(keys: Keys) -> tuple[Codes, Integers]:
     """Number distinct keys in order of appearance: codes (n,), and where each code appears first (n_distinct,)."""
     codes, first, n_distinct = np.empty(len(keys), np.int32), np.empty(0, np.int64), np.zeros(1, np.int64)
     reached, bits = 0, FIRST_BITS
@@ -42,7 +43,7 @@ def encode_keys(keys: Keys) -> tuple[Codes, Ints]:
     return codes, first[: n_distinct[0]].copy()
 
 
-def group(codes: Codes, n_groups: int) -> tuple[Ints, Ints]:
+def group(codes: Codes, n_groups: int) -> tuple[Integers, Integers]:
     """Sort positions by code, keeping their order within a code; offsets (n_groups + 1,) bound the groups."""
     check(not len(codes) or (codes.min() >= 0 and codes.max() < n_groups))
     order, offsets = np.empty(len(codes), np.int64), np.zeros(n_groups + 1, np.int64)
@@ -50,7 +51,7 @@ def group(codes: Codes, n_groups: int) -> tuple[Ints, Ints]:
     return order, offsets
 
 
-def find_rows(winners: Codes, losers: Codes, begins: Ints, higher: Codes) -> Codes:
+def find_rows(winners: Codes, losers: Codes, begins: Integers, higher: Codes) -> Codes:
     """Return rows of comparisons, (n,), among sorted pairs, all of which are there.
 
     Row ``2 p`` is pair p won by its lower item, ``2 p + 1`` by its higher one. higher (n_pairs,) are the higher items,
@@ -62,7 +63,7 @@ def find_rows(winners: Codes, losers: Codes, begins: Ints, higher: Codes) -> Cod
     return rows
 
 
-def find_duplicates(offsets: Ints, winners: Codes, losers: Codes, n_items: int) -> int:
+def find_duplicates(offsets: Integers, winners: Codes, losers: Codes, n_items: int) -> int:
     """Count the comparisons that repeat an earlier one of the same user."""
     check(offsets[-1] == len(winners) == len(losers))
     repeats = np.empty(len(offsets) - 1, np.int64)
@@ -71,7 +72,7 @@ def find_duplicates(offsets: Ints, winners: Codes, losers: Codes, n_items: int) 
     return int(repeats.sum())
 
 
-def count_meetings(offsets: Ints, winners: Codes, losers: Codes, weights: Floats, n_items: int) -> Floats:
+def count_meetings(offsets: Integers, winners: Codes, losers: Codes, weights: Floats, n_items: int) -> Floats:
     """Return how many comparisons of the same user the two items of each are in, on average, (n,)."""
     check(offsets[-1] == len(winners) == len(losers) and len(weights) in (0, len(winners)))
     meetings = np.empty(len(winners))
@@ -80,7 +81,7 @@ def count_meetings(offsets: Ints, winners: Codes, losers: Codes, weights: Floats
     return meetings
 
 
-def find_consistent(offsets: Ints, winners: Codes, losers: Codes, n_items: int) -> Marks:
+def find_consistent(offsets: Integers, winners: Codes, losers: Codes, n_items: int) -> Masks:
     """Check which users' comparisons, without ties, agree with some ranking, (M,).
 
     Ties are two comparisons in a row that go both ways.

@@ -2,9 +2,18 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Floats, Ints, Keys, check, most_of
-from plurank.kernels.library import FLOAT, FLOATS, INT, INTS, KEYS, OUT_FLOATS, function
+from plurank.kernels.arrays import Keys, check, most_of
+from plurank.kernels.library import (
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    KEYS,
+    OUT_FLOATS,
+    function,
+)
 from plurank.kernels.threads import run
+from plurank.types import Floats, Integers
 
 _read_left_to_right = function(
     "read_left_to_right", INT, INT, INTS, FLOATS, FLOATS, INT, KEYS, INT, INT, OUT_FLOATS, OUT_FLOATS
@@ -20,7 +29,7 @@ _effects_memory = function("effects_memory", INT, INT, returns=INT)
 
 
 def read_left_to_right(
-    offsets: Ints, likelihoods: Floats, prior: Floats, seeds: Keys, n_particles: int, most_redrawn: int
+    offsets: Integers, likelihoods: Floats, prior: Floats, seeds: Keys, n_particles: int, most_redrawn: int
 ) -> Floats:
     """Estimate ``log E[prod_e sum_k theta_k likelihoods[e, k]]`` over theta ~ Dirichlet(prior), of every user, (M,).
 
@@ -38,7 +47,7 @@ def read_left_to_right(
 
 
 def infer_dirichlets(
-    offsets: Ints,
+    offsets: Integers,
     likelihoods: Floats,
     weights: Floats,
     prior: Floats,
@@ -64,7 +73,13 @@ def infer_dirichlets(
 
 
 def solve_deviations(
-    offsets: Ints, edges: Ints, ahead: Ints, behind: Ints, counts: Floats, odds: Floats, precision: float
+    offsets: Integers,
+    edges: Integers,
+    ahead: Integers,
+    behind: Integers,
+    counts: Floats,
+    odds: Floats,
+    precision: float,
 ) -> tuple[Floats, Floats]:
     """Maximise ``sum_e counts_e log sigmoid(odds_e + x_ahead - x_behind) - precision |x|^2 / 2`` for every user.
 

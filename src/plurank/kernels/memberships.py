@@ -2,9 +2,18 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, check, most_of
-from plurank.kernels.library import CODES, FLOAT, FLOATS, INT, INTS, OUT_FLOATS, function
+from plurank.kernels.arrays import check, most_of
+from plurank.kernels.library import (
+    CODES,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    OUT_FLOATS,
+    function,
+)
 from plurank.kernels.threads import run
+from plurank.types import Codes, Floats, Integers
 
 _map_user_weights = function(
     "map_user_weights", INT, INT, INTS, CODES, CODES, FLOATS, INT, CODES, INT, FLOAT, FLOATS, INT, FLOAT, OUT_FLOATS,
@@ -15,7 +24,7 @@ _regress_on_simplex = function("regress_on_simplex", INT, INT, FLOATS, INT, FLOA
 
 
 def map_user_weights(
-    offsets: Ints,
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, Marks, Reals, check
+from plurank.kernels.arrays import Reals, check
 from plurank.kernels.library import (
     CODES,
     FLOATS,
@@ -17,6 +17,7 @@ from plurank.kernels.library import (
     function,
 )  # fmt: skip
 from plurank.kernels.threads import run
+from plurank.types import Codes, Floats, Integers, Masks
 
 _GROUPS = (INT, INT, INTS, INTS, CODES, FLOATS, INT)  # range; begins, ends, index, weights
 _add_gathered = {
@@ -30,7 +31,7 @@ _signed_item_counts = function(
 )
 
 
-def choose_half(offsets: Ints, uniforms: Floats) -> Marks:
+def choose_half(offsets: Integers, uniforms: Floats) -> Masks:
     """Choose a random half of every user's comparisons (the larger half where their number is odd), (n,)."""
     check(offsets[-1] == len(uniforms))
     chosen = np.empty(len(uniforms), np.bool_)
@@ -38,7 +39,7 @@ def choose_half(offsets: Ints, uniforms: Floats) -> Marks:
     return chosen
 
 
-def sum_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values: Reals) -> Reals:
+def sum_gathered(begins: Integers, ends: Integers, index: Codes, weights: Floats, values: Reals) -> Reals:
     """Sum rows of values over groups: ``out[g] = (weights[b:e, None] * values[index[b:e]]).sum(axis=0)``.
 
     Each group is summed in its own order. An empty weights means all ones. values (n, c) -> (n_groups, c).
@@ -46,7 +47,7 @@ def sum_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values
     return add_gathered(begins, ends, index, weights, values, np.zeros((len(begins), values.shape[1]), values.dtype))
 
 
-def add_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values: Reals, out: Reals) -> Reals:
+def add_gathered(begins: Integers, ends: Integers, index: Codes, weights: Floats, values: Reals, out: Reals) -> Reals:
     """Add to out (n_groups, c), which is changed and returned, what :func:`sum_gathered` gives."""
     n_columns = values.shape[1]
     check(len(begins) == len(ends) == len(out) and out.shape[1] == n_columns and len(weights) in (0, len(index)))
@@ -57,7 +58,7 @@ def add_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values
 
 
 def count_shared_users(
-    begins_a: Ints, ends_a: Ints, begins_b: Ints, ends_b: Ints, users: Codes, weights: Floats
+    begins_a: Integers, ends_a: Integers, begins_b: Integers, ends_b: Integers, users: Codes, weights: Floats
 ) -> Floats:
     """Sum over users the product of what a row has in half a and in half b: the diagonal of X' X^T.
 
@@ -71,8 +72,8 @@ def count_shared_users(
 
 
 def signed_item_counts(
-    offsets: Ints, winners: Codes, losers: Codes, weights: Floats, n_items: int
-) -> tuple[Ints, Codes, Floats]:
+    offsets: Integers, winners: Codes, losers: Codes, weights: Floats, n_items: int
+) -> tuple[Integers, Codes, Floats]:
     """Count each user's wins minus losses per item, as a sparse matrix by rows.
 
     ``dense[u] = bincount(winners, weights) - bincount(losers, weights)`` over the comparisons of user u. Returns indptr

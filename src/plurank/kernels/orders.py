@@ -2,9 +2,18 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, check
-from plurank.kernels.library import CODES, FLOATS, INT, INTS, OUT_FLOATS, OUT_INTS, function
+from plurank.kernels.arrays import check
+from plurank.kernels.library import (
+    CODES,
+    FLOATS,
+    INT,
+    INTS,
+    OUT_FLOATS,
+    OUT_INTS,
+    function,
+)
 from plurank.kernels.threads import run
+from plurank.types import Codes, Floats, Integers
 
 _MEETINGS = (INTS, CODES, FLOATS, FLOATS, INT, FLOATS, INT)  # begins, partners, won, lost, their number, laws, reach
 _expected_wins = function(
@@ -16,7 +25,7 @@ _place_errors = function("place_errors", INT, INT, INTS, INT, INT, *_MEETINGS, O
 
 
 def expected_wins(
-    begins: Ints, users: Codes, weights: Floats, probabilities: Floats, theta: Floats, concentration: Floats
+    begins: Integers, users: Codes, weights: Floats, probabilities: Floats, theta: Floats, concentration: Floats
 ) -> Floats:
     """Share out the comparisons of every ordered pair among the rankings, averaged over what memberships may be.
 
@@ -34,15 +43,15 @@ def expected_wins(
 
 
 def improve_orders(
-    rankings: Ints,
-    begins: Ints,
+    rankings: Integers,
+    begins: Integers,
     partners: Codes,
     won: Floats,
     lost: Floats,
     laws: Floats,
     reach: int,
     max_sweeps: int,
-) -> Ints:
+) -> Integers:
     """Search, for every ranking k, for an order with more ``sum wins(i over j) laws[k, place_j - place_i + Q - 1]``.
 
     Item i meets partners[begins[i]:begins[i + 1]], wins won[e, k] and loses lost[e, k]. laws (K, 2 Q - 1) are
@@ -55,7 +64,7 @@ def improve_orders(
 
 
 def place_errors(
-    rankings: Ints, begins: Ints, partners: Codes, won: Floats, lost: Floats, laws: Floats, reach: int
+    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, laws: Floats, reach: int
 ) -> Floats:
     """Return the standard deviation of every item's place in every ranking, all other items staying, (Q, K).
 
@@ -69,8 +78,8 @@ def place_errors(
 
 
 def _meetings(
-    rankings: Ints, begins: Ints, partners: Codes, won: Floats, lost: Floats, laws: Floats
-) -> tuple[Ints, Codes, Floats, Floats, int, Floats]:
+    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, laws: Floats
+) -> tuple[Integers, Codes, Floats, Floats, int, Floats]:
     n_rankings, n_items = rankings.shape
     check(len(begins) == n_items + 1 and begins[-1] == len(partners) == len(won) == len(lost))
     check(won.shape[1] == lost.shape[1] == n_rankings and laws.shape == (n_rankings, 2 * n_items - 1))

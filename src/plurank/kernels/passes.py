@@ -7,9 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, check, most_of
-from plurank.kernels.library import CODES, FLOATS, INT, INTS, OUT_FLOATS, function
+from plurank.kernels.arrays import check, most_of
+from plurank.kernels.library import (
+    CODES,
+    FLOATS,
+    INT,
+    INTS,
+    OUT_FLOATS,
+    function,
+)
 from plurank.kernels.threads import run
+from plurank.types import Codes, Floats, Integers
 
 FARTHEST = 100.0  # from 0 that a score may lie for all leads to be at most LONGEST_LEAD, see native/mixture.cpp
 N_LANES = 4
@@ -33,14 +41,21 @@ Passed = tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]  # see pro
 class _Users(NamedTuple):
     """Arguments that all passes begin with, checked."""
 
-    arguments: tuple[Ints, Ints, Codes, Codes, Floats, int]
+    arguments: tuple[Integers, Integers, Codes, Codes, Floats, int]
     prior: tuple[Floats, int]
     n_blocks: int
     most: int  # comparisons of one user
 
     @classmethod
     def of(
-        cls, edges: Ints, offsets: Ints, winners: Codes, losers: Codes, weights: Floats, theta: Floats, prior: Floats
+        cls,
+        edges: Integers,
+        offsets: Integers,
+        winners: Codes,
+        losers: Codes,
+        weights: Floats,
+        theta: Floats,
+        prior: Floats,
     ) -> "_Users":
         n_users, n_rankings = theta.shape
         check(len(offsets) == n_users + 1 and offsets[-1] == len(winners) == len(losers))
@@ -55,8 +70,8 @@ class _Users(NamedTuple):
 
 
 def probability_pass(
-    edges: Ints,
-    offsets: Ints,
+    edges: Integers,
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,
@@ -82,8 +97,8 @@ def probability_pass(
 
 
 def utility_pass(
-    edges: Ints,
-    offsets: Ints,
+    edges: Integers,
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,
@@ -129,8 +144,8 @@ def _pass_over(
 
 
 def places_pass(
-    edges: Ints,
-    offsets: Ints,
+    edges: Integers,
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,

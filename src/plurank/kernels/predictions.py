@@ -2,9 +2,16 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, check
-from plurank.kernels.library import CODES, FLOATS, INT, OUT_FLOATS, function
+from plurank.kernels.arrays import check
+from plurank.kernels.library import (
+    CODES,
+    FLOATS,
+    INT,
+    OUT_FLOATS,
+    function,
+)
 from plurank.kernels.threads import run
+from plurank.types import Codes, Floats
 
 _PAIRS = (INT, INT, CODES, CODES, CODES)  # range; rows of memberships, left, right
 _mix_probabilities = function("mix_probabilities", *_PAIRS, FLOATS, FLOATS, INT, OUT_FLOATS)

@@ -2,15 +2,24 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Marks, Singles, check
-from plurank.kernels.library import FLOAT, INT, MARKS, OUT_FLOATS, OUT_MARKS, SINGLES, function
+from plurank.kernels.arrays import check
+from plurank.kernels.library import (
+    FLOAT,
+    INT,
+    MARKS,
+    OUT_FLOATS,
+    OUT_MARKS,
+    SINGLES,
+    function,
+)
 from plurank.kernels.threads import run
+from plurank.types import Masks, Singles
 
 _are_apart = function("are_apart", INT, INT, SINGLES, SINGLES, INT, INT, INT, FLOAT, OUT_MARKS)
 _stay_above = function("stay_above", INT, INT, SINGLES, SINGLES, MARKS, INT, INT, OUT_MARKS, OUT_FLOATS)
 
 
-def are_apart(points: Singles, others: Singles, n_first: int, least: float) -> Marks:
+def are_apart(points: Singles, others: Singles, n_first: int, least: float) -> Masks:
     """Check which points have at least this squared distance in their first coordinates already, (n, m).
 
     ``((points[:, None, :n_first] - others[:, :n_first]) ** 2).sum(axis=2) >= least``
@@ -23,7 +32,7 @@ def are_apart(points: Singles, others: Singles, n_first: int, least: float) -> M
     return apart
 
 
-def stay_above(points: Singles, rivals: Singles, apart: Marks, left: Marks) -> Marks:
+def stay_above(points: Singles, rivals: Singles, apart: Masks, left: Masks) -> Masks:
     """Take out directions along which a rival that is apart lies above a point.
 
     ``left &= ~(apart[:, :, None] & (rivals > points[:, None])).any(axis=1)``; points and left (n, P), rivals (m, P),

@@ -2,8 +2,18 @@
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, check, most_of
-from plurank.kernels.library import CODES, FLOATS, INT, INTS, OUT_CODES, OUT_FLOATS, OUT_INTS, function
+from plurank.kernels.arrays import check, most_of
+from plurank.kernels.library import (
+    CODES,
+    FLOATS,
+    INT,
+    INTS,
+    OUT_CODES,
+    OUT_FLOATS,
+    OUT_INTS,
+    function,
+)
+from plurank.types import Codes, Floats, Integers
 
 _count_decided_pairs = function("count_decided_pairs", INT, INTS, FLOATS, INT, OUT_INTS, OUT_FLOATS)
 _decide_pairs = function("decide_pairs", INT, INTS, CODES, FLOATS, INT, FLOATS, OUT_CODES, OUT_CODES)
@@ -15,8 +25,8 @@ BOTH, RANDOM = 1, 2  # ways with ties; 0: ignore them
 
 
 def decided_pairs(
-    offsets: Ints, items: Codes, ratings: Floats, ties: int, uniforms: Floats
-) -> tuple[Ints, Codes, Codes]:
+    offsets: Integers, items: Codes, ratings: Floats, ties: int, uniforms: Floats
+) -> tuple[Integers, Codes, Codes]:
     """Compare every pair of items that a user rated.
 
     ties: 0 ignore, 1 both ways, 2 at random with the next of uniforms. Items rated by user u are
@@ -35,7 +45,7 @@ def decided_pairs(
     return decided, winners, losers
 
 
-def sample_pairs(n_rated: Ints, n_wanted: Ints, uniforms: Floats) -> Ints:
+def sample_pairs(n_rated: Integers, n_wanted: Integers, uniforms: Floats) -> Integers:
     """Sample distinct pairs of positions for each user, by Floyd's method with one draw a pair.
 
     User u gets n_wanted[u] of the codes 0, ..., n (n - 1) / 2 - 1 with n = n_rated[u]; the draws are used in order. A
@@ -49,8 +59,8 @@ def sample_pairs(n_rated: Ints, n_wanted: Ints, uniforms: Floats) -> Ints:
 
 
 def expand_pairs(
-    offsets: Ints, items: Codes, ratings: Floats, n_wanted: Ints, codes: Ints, ties: int, uniforms: Floats
-) -> tuple[Ints, Codes, Codes]:
+    offsets: Integers, items: Codes, ratings: Floats, n_wanted: Integers, codes: Integers, ties: int, uniforms: Floats
+) -> tuple[Integers, Codes, Codes]:
     """Compare the sampled pairs of each user; arguments and result as in :func:`decided_pairs`."""
     check(offsets[-1] == len(items) == len(ratings) and n_wanted.sum() == len(codes))
     check(ties != RANDOM or len(uniforms) >= len(codes))

@@ -1,1 +1,1 @@
-"""Estimators: fit, transform, predict; the mathematics is elsewhere."""
+"""What all estimators share: the base class, persistence, and what can be asked of a fitted model."""

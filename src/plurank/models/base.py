@@ -1,8 +1,9 @@
 """What every fitted model of rankings and user weights can do."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -11,44 +12,117 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank.blas import one_blas_thread
-from plurank.data.checks import check_choice, check_numbers, check_whole
+from plurank.data.build import refuse_missing
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
-from plurank.data.rows import refuse_missing
-from plurank.data.store import Store
-from plurank.data.summary import Summary
 from plurank.engine.local import Engine
 from plurank.engine.sources import as_comparisons, pieces_of
-from plurank.evaluation.prediction import accuracy, log_likelihood
-from plurank.evaluation.ranking_error import order_by_score
-from plurank.exceptions import DataError, ParameterError
-from plurank.inference.deviations import Deviations, find_deviations
-from plurank.inference.held_out import mean_log_likelihood
-from plurank.inference.intervals import LEVEL, user_place_bounds
-from plurank.inference.laws import Law, Tokens
-from plurank.models.boards import board
-from plurank.models.consensus import agreement, camps
-from plurank.models.estimator import check_is_fitted
+from plurank.exceptions import DataError, ParameterError, SkippedWarning
+from plurank.inference.likelihood import Law, Tokens, mean_log_likelihood
+from plurank.inference.posterior import LEVEL, user_place_bounds
+from plurank.inference.user_effects import Deviations, find_deviations
+from plurank.metrics.predictions import accuracy, log_likelihood
+from plurank.metrics.rankings import order_by_score
+from plurank.models.consensus import agreement, camps, count_votes
+from plurank.models.estimator import WeightTransformer, check_is_fitted
 from plurank.models.fields import COMMON, Fields
-from plurank.models.followers import Followers, last_if_unknown, rows_among
-from plurank.models.sklearn_api import WeightTransformer
-from plurank.models.unknown import refuse_unknown, skip_unknown
-from plurank.models.votes import count_votes
 from plurank.progress import Progress, silent
-from plurank.rng import RandomState, as_generator
+from plurank.random import RandomState, as_generator
+from plurank.store.store import Store
+from plurank.store.summary import Summary
+from plurank.text import count, shorten
+from plurank.types import Codes, Floats
+from plurank.validation import check_choice, check_numbers, check_whole
 
 if TYPE_CHECKING:
-    from plurank.evaluation.influence import Influence
+    from plurank.metrics.predictions import Influence
     from plurank.models.committee import Committee
     from plurank.models.person import Person
     from plurank.report.plots import Plots
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
+
+# Orders of items and weights of rankings as tables for people, who count rankings from 1.
+
+
+def check_ranking(ranking: int, n_rankings: int) -> None:
+    """Refuse what is not the number of a ranking, counted from 1."""
+    if check_whole("ranking", ranking, 1) > n_rankings:
+        raise ParameterError(f"ranking must be at most {n_rankings}, the number of rankings; got {ranking}.")
+
+
+def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFrame:
+    """List items in an order: columns item, score, rank."""
+    frame = pl.DataFrame({"score": scores[order], "rank": np.arange(1, len(order) + 1)})
+    return frame.select(as_series(items[order], "item"), "score", "rank")
+
+
+def weight_table(weights: Floats, lower: Floats, upper: Floats) -> pl.DataFrame:
+    """List a person's weights with their bounds, (K,) each: columns ranking, weight, lower, upper."""
+    rankings = np.arange(1, len(weights) + 1)
+    return pl.DataFrame({"ranking": rankings, "weight": weights, "lower": lower, "upper": upper})
+
+
+# How much people follow each ranking of a fit.
+
+
+@dataclass(frozen=True)
+class Followers:
+    """How much people follow each ranking of a fit: weights (m + 1, K) and the evidence behind them (m + 1,), in the
+    last row those of somebody unknown."""
+
+    weights: Floats
+    evidence: Floats
+
+    def join(self, others: "Followers") -> "Followers":
+        """Put others after these."""
+        weights, evidence = np.vstack([self.weights[:-1], others.weights]), [self.evidence[:-1], others.evidence]
+        return Followers(weights, np.concatenate(evidence))
+
+
+def last_if_unknown(users: Codes, n_users: int) -> Codes:
+    """Give the rows of users, -1 for unknown ones, among followers."""
+    return np.where(users < 0, n_users, users).astype(np.int32)
+
+
+def rows_among(asked: Comparisons, test: Comparisons) -> Codes:
+    """Give for every test comparison the row of its user among the followers that were asked, (n,)."""
+    return last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
+
+
+# Items that a model does not know.
+
+LONGEST = 60  # characters of an item in a message
+
+
+def refuse_unknown(items: list[Any]) -> None:
+    """Refuse items that a model does not know, by name."""
+    if items:
+        shown = ", ".join(shorten(repr(item), LONGEST) for item in items[:5]) + (", ..." if len(items) > 5 else "")
+        raise DataError(
+            f"the model does not know {len(items):,} of the items compared ({shown}). Drop their rows or fit again."
+        )
+
+
+def skip_unknown(comparisons: Comparisons, items: Labels) -> Comparisons:
+    """Leave out comparisons of items that are not among a model's, and say how many there were."""
+    is_known = look_up(comparisons.items, items, "item") >= 0
+    keep = is_known[comparisons.winners] & is_known[comparisons.losers]
+    if keep.all():
+        return comparisons
+    compared = np.unique([comparisons.winners, comparisons.losers])
+    n_items = int((~is_known[compared]).sum())
+    skipped = f"skipped {int((~keep).sum()):,} of {count(len(keep), 'comparison')}"
+    warnings.warn(f"{skipped}: the model does not know {count(n_items, 'item')}.", SkippedWarning, stacklevel=3)
+    return comparisons.select(keep)
+
+
 LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
 BLOCK = 2**18  # comparisons that are held at once
 ScoreMethod = Literal["predictive", "left-to-right"]
+
+
+MODELS: dict[str, type["RankingModel"]] = {}  # what ``load`` knows, by name
 
 
 class RankingModel(WeightTransformer):
@@ -57,6 +131,12 @@ class RankingModel(WeightTransformer):
     Subclasses fit, and say how probable a comparison is in each ranking (``_token_likelihoods``), what weights new
     comparisons speak for (``_infer_weights``), and how items stand for somebody (``_item_scores``).
     """
+
+    def __init_subclass__(cls, *, loadable: bool = True, **keywords: Any) -> None:
+        """Register a class of models under its name, unless it is a base of others."""
+        super().__init_subclass__(**keywords)
+        if loadable:
+            MODELS[cls.__name__] = cls
 
     @property
     def fields(self) -> Fields:
@@ -407,7 +487,7 @@ class RankingModel(WeightTransformer):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""
-        from plurank.models.files import save
+        from plurank.models.persistence import save
 
         check_is_fitted(self)
         save(self, path)

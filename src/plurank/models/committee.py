@@ -8,18 +8,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.data.checks import check_numbers, check_positive, check_share, check_whole
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError, ParameterError
-from plurank.inference.committee import choose_committee, pack_rows
 from plurank.inference.common_ground import LEAST_SHAPE
-from plurank.inference.intervals import SEED
+from plurank.inference.posterior import SEED
+from plurank.inference.questions import choose_committee, pack_rows
+from plurank.types import Floats, Masks
+from plurank.validation import (
+    check_numbers,
+    check_positive,
+    check_share,
+    check_whole,
+)
 
 if TYPE_CHECKING:
-    from plurank.models.standings import ScoredRankings
+    from plurank.mixed.leaderboard import ScoredRankings
 
-Floats = NDArray[np.float64]
-Marks = NDArray[np.bool_]
 MOST_ROWS = 40_000  # people times draws
 MOST_MARKS = 2**27  # people times draws times items, a byte each
 MOST_PEOPLE = 2_000
@@ -85,7 +89,7 @@ def choose(
         raise ParameterError(f"no item can be had for budget={budget!r}; the cheapest costs {costs.min():g}.")
     people, marks = _draw_favourites(model, first)
     choice = choose_committee(pack_rows(marks.reshape(-1, n_items)), most, costs, budget)
-    served: Marks = np.any(marks[:, :, choice.items], axis=2)  # (draws, people)
+    served: Masks = np.any(marks[:, :, choice.items], axis=2)  # (draws, people)
     return Committee(
         model.items_[choice.items].tolist(),
         [model.item_text(item) for item in choice.items],
@@ -119,7 +123,7 @@ def _read_costs(model: "ScoredRankings", cost: Any, budget: float | None) -> Flo
     return costs
 
 
-def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int64], Marks]:
+def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int64], Masks]:
     """Draw what people have among their first items: people's numbers, and marks (draws, people, Q).
 
     Drawn are scores, weights, and how far people's own tastes are from the rankings they follow.
@@ -163,7 +167,7 @@ def _interval(shares: Floats, level: float) -> tuple[float, float, float]:
     return mean, min(float(lower), mean), max(float(upper), mean)  # of a skewed distribution the mean may lie outside
 
 
-def _by_camp(model: "ScoredRankings", people: NDArray[np.int64], served: Marks, level: float) -> pl.DataFrame:
+def _by_camp(model: "ScoredRankings", people: NDArray[np.int64], served: Masks, level: float) -> pl.DataFrame:
     main = model.user_weights_.argmax(axis=1)
     rows: list[tuple[float | None, ...]] = []
     for k in range(len(model.mean_weights_)):

@@ -7,21 +7,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plurank.data.checks import check_share, check_whole
+from plurank.data.build import refuse_missing
 from plurank.data.comparisons import Comparisons, refuse_rows
-from plurank.data.encoding import Labels, as_series, look_up, object_array
-from plurank.data.rows import refuse_missing
+from plurank.data.encoding import (
+    Labels,
+    as_series,
+    look_up,
+    object_array,
+)
 from plurank.engine.sources import as_comparisons
 from plurank.exceptions import DataError
-from plurank.inference.deviations import Deviations, find_deviations
-from plurank.inference.held_out import user_seeds
-from plurank.inference.intervals import LEVEL, N_DRAWS
-from plurank.inference.laws import Law
+from plurank.inference.likelihood import Law, user_seeds
+from plurank.inference.posterior import LEVEL, N_DRAWS, Draws
 from plurank.inference.questions import choose_questions
-from plurank.inference.weight_draws import Draws
-from plurank.models.base import Codes, Floats, RankingModel
-from plurank.models.boards import weight_table
-from plurank.models.unknown import refuse_unknown
+from plurank.inference.user_effects import Deviations, find_deviations
+from plurank.models.base import RankingModel, refuse_unknown, weight_table
+from plurank.types import Codes, Floats
+from plurank.validation import check_share, check_whole
 
 N_POSTERIOR_DRAWS = 1000
 

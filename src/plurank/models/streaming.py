@@ -12,9 +12,9 @@ from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series
 from plurank.engine.sources import as_source, map_users, open_engine
+from plurank.io import check_target, write_beside
 from plurank.models.base import RankingModel
 from plurank.models.estimator import check_is_fitted
-from plurank.writing import check_target, write_beside
 
 
 def write_weights(

@@ -7,9 +7,15 @@ import numpy as np
 
 from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
-from plurank.report.privacy import FEWER, FEWEST, say_people, show_count, show_parts
+from plurank.report.privacy import (
+    FEWER,
+    FEWEST,
+    say_people,
+    show_count,
+    show_parts,
+)
 from plurank.report.wording import listing
-from plurank.wording import count
+from plurank.text import count
 
 CLOSE = 0.8  # weight of a ranking that a person follows nearly alone
 DIRECTIONS = (

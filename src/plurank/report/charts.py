@@ -9,8 +9,7 @@ from typing import Any
 
 from plurank.exceptions import ParameterError
 from plurank.extras import extra
-from plurank.paths import as_path
-from plurank.writing import check_target, write_beside
+from plurank.io import as_path, check_target, write_beside
 
 Spec = dict[str, Any]
 Row = Mapping[str, Any]

@@ -3,19 +3,18 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from plurank.data.checks import check_whole
 from plurank.exceptions import ParameterError
+from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
-from plurank.models.standings import ScoredRankings
 from plurank.report.camps import CLOSE, DIRECTIONS, are_directions
 from plurank.report.leads import sure_leads, sure_places
 from plurank.report.privacy import show_count
 from plurank.report.texts import mention, texts_of
 from plurank.report.wording import listing, percent
+from plurank.types import Floats
+from plurank.validation import check_whole
 
-Floats = NDArray[np.float64]
 N_NAMED, N_TYPICAL = 3, 3
 ITEMS = ("top", "high", "low")  # of a description
 # how people's weights look, up to which mean share of the ranking they follow most, between 1 / K and 1

@@ -16,7 +16,7 @@ from plurank.report.blocks import Table, table
 from plurank.report.privacy import FEWER
 from plurank.report.texts import has_statements, mention, text_of
 from plurank.report.wording import listing, percent
-from plurank.wording import count
+from plurank.text import count
 
 MOST_LISTED = 8
 NO_BREAK = "\u00a0"  # a space at which no line ends

@@ -3,14 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.evaluation.ranking_error import places_of
 from plurank.inference.common_ground import WIDER
-from plurank.inference.intervals import LEVEL, SEED, place_bounds
+from plurank.inference.posterior import LEVEL, SEED, place_bounds
+from plurank.metrics.rankings import places_of
+from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.consensus import has_enough_votes
-from plurank.models.standings import ScoredRankings
+from plurank.types import Floats, Integers
 
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 LEAST_LEAD = 0.2  # of all places: what is nearer to its place in other rankings stands at about the same position
 SURE = 0.95  # probability of everything that is stated
 N_DRAWS, LEAST_DRAWS, MOST_NUMBERS = 400, 100, 2**23
@@ -34,7 +33,7 @@ def judged_items(model: ScoredRankings) -> NDArray[np.bool_]:
     return has_enough_votes(model)
 
 
-def sure_leads(model: ScoredRankings) -> tuple[list[Numbers], list[Numbers]]:
+def sure_leads(model: ScoredRankings) -> tuple[list[Integers], list[Integers]]:
     """Return for every ranking the items it surely puts higher, and lower, than the others do; the furthest first."""
     shares, scores = model.mean_weights_, model.scores_
     n_draws = int(np.clip(MOST_NUMBERS // scores.size, LEAST_DRAWS, N_DRAWS))
@@ -55,13 +54,13 @@ def sure_leads(model: ScoredRankings) -> tuple[list[Numbers], list[Numbers]]:
     return high, low
 
 
-def _furthest(leads: Floats, probabilities: Floats) -> Numbers:
+def _furthest(leads: Floats, probabilities: Floats) -> Integers:
     """Return the items that surely lead, the largest lead first."""
     order = np.argsort(-leads, kind="stable")
     return order[probabilities[order] >= SURE]
 
 
-def sure_places(model: ScoredRankings, k: int, n: int) -> tuple[Numbers, Numbers]:
+def sure_places(model: ScoredRankings, k: int, n: int) -> tuple[Integers, Integers]:
     """Return the items that surely come first in ranking k, at most n, and others surely in its best third.
 
     The first m items come first where each is surely among the first m; the upper end of a 90% interval leaves 5%.

@@ -8,14 +8,13 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from plurank.data.store import Store
-from plurank.data.summary import Summary, summarise
+from plurank.baselines.quality import check_model, held_out_quality
 from plurank.engine.sources import as_source
-from plurank.evaluation.quality import Quality
 from plurank.exceptions import ParameterError, PlurankError
+from plurank.io import check_target, write_beside
+from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
 from plurank.models.estimator import check_is_fitted
-from plurank.models.quality import check_model, held_out_quality
 from plurank.progress import Progress, silent
 from plurank.report import ground as common
 from plurank.report import sections, story
@@ -30,7 +29,8 @@ from plurank.report.ground import Ground
 from plurank.report.privacy import FEWEST
 from plurank.report.settings import method_of, settings_of, versions
 from plurank.report.texts import has_statements
-from plurank.writing import check_target, write_beside
+from plurank.store.store import Store
+from plurank.store.summary import Summary, summarise
 
 TITLE = "What people prefer"
 N_DRAWN = 6  # items of each list in a figure

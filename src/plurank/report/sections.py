@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from plurank.data.encoding import look_up
-from plurank.data.summary import Summary
-from plurank.evaluation.contrast import places_from_one
-from plurank.evaluation.quality import Quality
+from plurank.metrics.predictions import Quality
+from plurank.metrics.rankings import places_from_one
+from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
-from plurank.models.standings import ScoredRankings
 from plurank.report import descriptions
 from plurank.report.blocks import Table, table
 from plurank.report.camps import Camp
@@ -18,7 +17,8 @@ from plurank.report.privacy import FEWEST
 from plurank.report.story import describe_exclusions
 from plurank.report.texts import has_statements, text_of, texts_of
 from plurank.report.wording import label, listing, percent
-from plurank.wording import count, describe_spread
+from plurank.store.summary import Summary
+from plurank.text import count, describe_spread
 
 N_SHOWN = 10
 COMMITTEE, FEWEST_ITEMS, MOST_ITEMS = 3, 9, 5_000  # items of a committee, and of which to choose

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from plurank.data.summary import Summary
-from plurank.evaluation.quality import Quality
+from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
 from plurank.report.camps import Camp, describe_camps
 from plurank.report.descriptions import describe_mixing
 from plurank.report.wording import listing, people, percent
-from plurank.wording import count
+from plurank.store.summary import Summary
+from plurank.text import count
 
 
 def tell_story(

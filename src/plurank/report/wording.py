@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from plurank.wording import shorten
+from plurank.text import shorten
 
 UNSEEN = {"Cc", "Cs", "Cf", "Zl", "Zp"}  # control characters, halves of characters, marks that turn text round
 JOINER = "\u200d"  # holds some emoji together

@@ -10,8 +10,8 @@ from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError
 
 from plurank.exceptions import ParameterError
-from plurank.paths import as_path
-from plurank.wording import reason_of
+from plurank.io import as_path
+from plurank.text import reason_of
 
 PATIENCE = 10  # seconds to wait for a database that is busy
 

@@ -9,7 +9,13 @@ from collections.abc import Collection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plurank.web.limits import Buckets, bucket_of, read_body, replay, too_large
+from plurank.web.limits import (
+    Buckets,
+    bucket_of,
+    read_body,
+    replay,
+    too_large,
+)
 from plurank.web.refusals import Refusal
 from plurank.web.settings import Settings
 from plurank.web.visitors import Visitors

@@ -13,8 +13,20 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
 from plurank.exceptions import DataError
-from plurank.web.answers import SAID, FeedbackUnavailable, GivenAnswer, Outcome, StoredAnswer
-from plurank.web.databases import insert_of, is_file, open_engine, reason, url_of
+from plurank.web.answers import (
+    SAID,
+    FeedbackUnavailable,
+    GivenAnswer,
+    Outcome,
+    StoredAnswer,
+)
+from plurank.web.databases import (
+    insert_of,
+    is_file,
+    open_engine,
+    reason,
+    url_of,
+)
 from plurank.web.labels import Label
 
 FEEDBACK = sql.Table(

@@ -8,11 +8,11 @@ import threading
 import zipfile
 from pathlib import Path
 
-from plurank.data.item_lists import is_item_list, read_item_list
+from plurank.data.readers import is_item_list, read_item_list
 from plurank.exceptions import DataError
+from plurank.mixed.estimator import blank_model
 from plurank.models.base import RankingModel
-from plurank.models.blank import blank_model
-from plurank.models.files import load
+from plurank.models.persistence import load
 from plurank.web.served import Served
 
 LOG = logging.getLogger("plurank.web")

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plurank.data.encoding import Labels
 from plurank.exceptions import DataError
+from plurank.types import Codes
 from plurank.web.refusals import Refusal
 
 Label = int | float | str
-Codes = NDArray[np.int32]
 
 
 class Vocabulary:

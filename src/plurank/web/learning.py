@@ -18,16 +18,16 @@ import polars as pl
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series, object_array
 from plurank.exceptions import DataError, SkippedWarning
-from plurank.models.files import load
+from plurank.models.persistence import load
 from plurank.progress import Progress, silent
+from plurank.text import count
 from plurank.web.answers import StoredAnswer
 from plurank.web.feedback import FeedbackStore
 from plurank.web.screening import Finding, describe, find_suspicious
-from plurank.wording import count
 
 if TYPE_CHECKING:
+    from plurank.mixed.estimator import MixedRanking
     from plurank.models.base import RankingModel
-    from plurank.models.mixed_ranking import MixedRanking
 
 SUSPICIOUS = "s"  # begins the names of batches of suspicious answers; those of others are hexadecimal
 

@@ -16,7 +16,12 @@ from pydantic import (
     model_validator,
 )  # fmt: skip
 
-from plurank.web.limits import MAX_ANSWERS, MAX_ID, MAX_PAIRS, MAX_USER
+from plurank.web.limits import (
+    MAX_ANSWERS,
+    MAX_ID,
+    MAX_PAIRS,
+    MAX_USER,
+)
 
 Id = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr
 Top = Annotated[int, Field(strict=True, ge=1)]

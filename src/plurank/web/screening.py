@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from plurank.text import count
 from plurank.web.answers import StoredAnswer
-from plurank.wording import count
 
 # by one browser; and by all requests from one address that show no cookie of ours, which no browser sends
 MOST_NAMES = 10  # people who answer, one after the other

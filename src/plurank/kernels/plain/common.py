@@ -3,7 +3,7 @@
 # ruff: noqa: D103
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats
+from plurank.types import Codes, Floats
 
 
 def ones_if_empty(weights: Floats, n: int) -> Floats:

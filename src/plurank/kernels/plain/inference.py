@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from plurank.kernels.arrays import Floats, Ints, Keys
+from plurank.kernels.arrays import Keys
 from plurank.kernels.plain.common import ones_if_empty
+from plurank.types import Floats, Integers
 
 ENOUGH = 0.5
 
 
 def read_left_to_right(
-    offsets: Ints,
+    offsets: Integers,
     likelihoods: Floats,
     prior: Floats,
     seeds: Keys,
@@ -78,7 +79,7 @@ def digamma(x: Floats) -> Floats:
 
 
 def infer_dirichlets(
-    offsets: Ints,
+    offsets: Integers,
     likelihoods: Floats,
     weights: Floats,
     prior: Floats,
@@ -105,7 +106,13 @@ def infer_dirichlets(
 
 
 def solve_deviations(
-    offsets: Ints, edges: Ints, ahead: Ints, behind: Ints, counts: Floats, odds: Floats, precision: float
+    offsets: Integers,
+    edges: Integers,
+    ahead: Integers,
+    behind: Integers,
+    counts: Floats,
+    odds: Floats,
+    precision: float,
 ) -> tuple[Floats, Floats]:
     users = zip(itertools.pairwise(offsets), itertools.pairwise(edges), strict=True)
     found = [
@@ -116,7 +123,7 @@ def solve_deviations(
     return values, curvature
 
 
-def _deviate(ahead: Ints, behind: Ints, counts: Floats, odds: Floats, precision: float, n: int) -> Floats:
+def _deviate(ahead: Integers, behind: Integers, counts: Floats, odds: Floats, precision: float, n: int) -> Floats:
     differences = np.zeros((len(odds), n))
     differences[np.arange(len(odds)), ahead] += 1.0
     differences[np.arange(len(odds)), behind] -= 1.0

@@ -5,12 +5,12 @@ import itertools
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints
 from plurank.kernels.plain.common import ones_if_empty
+from plurank.types import Codes, Floats, Integers
 
 
 def map_user_weights(
-    offsets: Ints,
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,

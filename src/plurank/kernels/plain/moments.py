@@ -5,11 +5,12 @@ import itertools
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints, Marks, Reals
+from plurank.kernels.arrays import Reals
 from plurank.kernels.plain.common import ones_if_empty
+from plurank.types import Codes, Floats, Integers, Masks
 
 
-def choose_half(offsets: Ints, uniforms: Floats) -> Marks:
+def choose_half(offsets: Integers, uniforms: Floats) -> Masks:
     chosen = np.zeros(uniforms.size, bool)
     for begin, end in itertools.pairwise(offsets):
         needed = (end - begin + 1) // 2
@@ -19,7 +20,7 @@ def choose_half(offsets: Ints, uniforms: Floats) -> Marks:
     return chosen
 
 
-def sum_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values: Reals) -> Reals:
+def sum_gathered(begins: Integers, ends: Integers, index: Codes, weights: Floats, values: Reals) -> Reals:
     weights = ones_if_empty(weights, index.size)
     out = np.zeros((begins.size, values.shape[1]), values.dtype)
     for g, (b, e) in enumerate(zip(begins, ends, strict=True)):
@@ -28,7 +29,7 @@ def sum_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values
     return out
 
 
-def add_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values: Reals, out: Reals) -> Reals:
+def add_gathered(begins: Integers, ends: Integers, index: Codes, weights: Floats, values: Reals, out: Reals) -> Reals:
     weights = ones_if_empty(weights, index.size)
     for g, (b, e) in enumerate(zip(begins, ends, strict=True)):
         for at in range(b, e):
@@ -37,7 +38,7 @@ def add_gathered(begins: Ints, ends: Ints, index: Codes, weights: Floats, values
 
 
 def count_shared_users(
-    begins_a: Ints, ends_a: Ints, begins_b: Ints, ends_b: Ints, users: Codes, weights: Floats
+    begins_a: Integers, ends_a: Integers, begins_b: Integers, ends_b: Integers, users: Codes, weights: Floats
 ) -> Floats:
     weights = ones_if_empty(weights, users.size)
     n_users = users.max(initial=-1) + 1
@@ -49,8 +50,8 @@ def count_shared_users(
 
 
 def signed_item_counts(
-    offsets: Ints, winners: Codes, losers: Codes, weights: Floats, n_items: int
-) -> tuple[Ints, Codes, Floats]:
+    offsets: Integers, winners: Codes, losers: Codes, weights: Floats, n_items: int
+) -> tuple[Integers, Codes, Floats]:
     weights = ones_if_empty(weights, winners.size)
     indptr, indices, data = [0], [], []
     for b, e in itertools.pairwise(offsets):

@@ -5,12 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints
 from plurank.kernels.plain.common import ones_if_empty
+from plurank.types import Codes, Floats, Integers
 
 
 def expected_wins(
-    begins: Ints, users: Codes, weights: Floats, probabilities: Floats, theta: Floats, concentration: Floats
+    begins: Integers, users: Codes, weights: Floats, probabilities: Floats, theta: Floats, concentration: Floats
 ) -> Floats:
     weights = ones_if_empty(weights, users.size)
     out = np.zeros(probabilities.shape)
@@ -24,15 +24,15 @@ def expected_wins(
 
 
 def improve_orders(
-    rankings: Ints,
-    begins: Ints,
+    rankings: Integers,
+    begins: Integers,
     partners: Codes,
     won: Floats,
     lost: Floats,  # noqa: ARG001
     laws: Floats,
     reach: int,
     max_sweeps: int,
-) -> Ints:
+) -> Integers:
     n_items = rankings.shape[1]
     items = np.repeat(np.arange(n_items), np.diff(begins))
     improved = rankings.copy()
@@ -54,19 +54,19 @@ def improve_orders(
     return improved
 
 
-def _moved(order: Ints, at: int, to: int) -> Ints:
+def _moved(order: Integers, at: int, to: int) -> Integers:
     """Take the item at one place out and put it in at another."""
     return np.insert(np.delete(order, at), to, order[at])
 
 
-def _gain(old: Ints, new: Ints, items: Ints, partners: Codes, won: Floats, law: Floats) -> float:
+def _gain(old: Integers, new: Integers, items: Integers, partners: Codes, won: Floats, law: Floats) -> float:
     """Change of the log likelihood from one order to another; every ordered pair of items is one entry of won."""
     leads = [place[partners] - place[items] + len(place) - 1 for place in (np.argsort(old), np.argsort(new))]
     return float(won @ (law[leads[1]] - law[leads[0]]))
 
 
 def place_errors(
-    rankings: Ints, begins: Ints, partners: Codes, won: Floats, lost: Floats, laws: Floats, reach: int
+    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, laws: Floats, reach: int
 ) -> Floats:
     n_rankings, n_items = rankings.shape
     out = np.zeros((n_items, n_rankings))

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints
 from plurank.kernels.plain.common import by_lead, ones_if_empty, sigmoid
+from plurank.types import Codes, Floats, Integers
 
 Curve = tuple[float, Floats, Floats]  # a user's log posterior, its gradient (K,) and its Hessian (K, K)
 User = tuple[int, Codes, Codes, Floats, Floats]  # number, winners, losers, weights and prior of one user
@@ -19,7 +19,7 @@ LONGEST_LEAD = 200.0  # of one score over another, so that 1 / p^3 is a number
 CERTAIN = 1e6  # posterior concentration where the only ranking has all the weight
 
 
-def _each_user(offsets: Ints, winners: Codes, losers: Codes, weights: Floats, prior: Floats) -> Iterator[User]:
+def _each_user(offsets: Integers, winners: Codes, losers: Codes, weights: Floats, prior: Floats) -> Iterator[User]:
     weights = ones_if_empty(weights, winners.size)
     for u, (b, e) in enumerate(pairwise(offsets)):
         yield u, winners[b:e], losers[b:e], weights[b:e], prior[min(u, len(prior) - 1)]
@@ -88,8 +88,8 @@ def _curve_of_mixture(p: Floats, counts: Floats, prior: Floats) -> Callable[[Flo
 
 
 def probability_pass(
-    edges: Ints,  # noqa: ARG001
-    offsets: Ints,
+    edges: Integers,  # noqa: ARG001
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,
@@ -139,8 +139,8 @@ def _add_by_item(
 
 
 def places_pass(
-    edges: Ints,  # noqa: ARG001
-    offsets: Ints,
+    edges: Integers,  # noqa: ARG001
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,
@@ -174,8 +174,8 @@ def _curve_of_utilities(apart: Floats, counts: Floats, prior: Floats) -> Callabl
 
 
 def utility_pass(
-    edges: Ints,  # noqa: ARG001
-    offsets: Ints,
+    edges: Integers,  # noqa: ARG001
+    offsets: Integers,
     winners: Codes,
     losers: Codes,
     weights: Floats,

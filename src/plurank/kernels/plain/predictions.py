@@ -3,8 +3,8 @@
 # ruff: noqa: D103
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats
 from plurank.kernels.plain.common import by_lead, sigmoid
+from plurank.types import Codes, Floats
 
 
 def mix_probabilities(rows: Codes, left: Codes, right: Codes, scores: Floats, theta: Floats) -> Floats:

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from plurank.kernels.arrays import Codes, Floats, Ints
+from plurank.types import Codes, Floats, Integers
 
 
 def decided_pairs(
-    offsets: Ints, items: Codes, ratings: Floats, ties: int, uniforms: Floats
-) -> tuple[Ints, Codes, Codes]:
+    offsets: Integers, items: Codes, ratings: Floats, ties: int, uniforms: Floats
+) -> tuple[Integers, Codes, Codes]:
     spans = itertools.pairwise(offsets)
     pairs = ([(a, b) for a in range(begin, end) for b in range(a + 1, end)] for begin, end in spans)
     return _collect(pairs, items, ratings, ties, uniforms)
 
 
-def sample_pairs(n_rated: Ints, n_wanted: Ints, uniforms: Floats) -> Ints:
+def sample_pairs(n_rated: Integers, n_wanted: Integers, uniforms: Floats) -> Integers:
     codes, draws = [], iter(uniforms)
     for n, wanted in zip(n_rated, n_wanted, strict=True):
         n_pairs = n * (n - 1) // 2
@@ -31,8 +31,8 @@ def sample_pairs(n_rated: Ints, n_wanted: Ints, uniforms: Floats) -> Ints:
 
 
 def expand_pairs(
-    offsets: Ints, items: Codes, ratings: Floats, n_wanted: Ints, codes: Ints, ties: int, uniforms: Floats
-) -> tuple[Ints, Codes, Codes]:
+    offsets: Integers, items: Codes, ratings: Floats, n_wanted: Integers, codes: Integers, ties: int, uniforms: Floats
+) -> tuple[Integers, Codes, Codes]:
     ends = np.cumsum(n_wanted)
     pairs_of_users = []
     for begin, end, wanted in zip(offsets[:-1], ends, n_wanted, strict=True):
@@ -66,7 +66,7 @@ def _collect(
     ratings: Floats,
     ties: int,
     uniforms: Floats,
-) -> tuple[Ints, Codes, Codes]:
+) -> tuple[Integers, Codes, Codes]:
     draws = iter(uniforms)
     found, offsets = [], [0]
     for pairs in pairs_of_users:

@@ -5,18 +5,36 @@ from typing import Any
 
 import numpy as np
 
-from plurank.data.checks import check_whole
-from plurank.evaluation.contrast import places_from_one
 from plurank.exceptions import ParameterError
-from plurank.inference.intervals import LEVEL, place_bounds
+from plurank.inference.posterior import LEVEL, place_bounds
+from plurank.metrics.rankings import places_from_one
+from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
-from plurank.models.standings import ScoredRankings
-from plurank.report.charts import Chart, Spec, layer, mark, name, number, stack
+from plurank.report.charts import (
+    Chart,
+    Spec,
+    layer,
+    mark,
+    name,
+    number,
+    stack,
+)
 from plurank.report.ground import Ground, agreement_cells, find_ground
 from plurank.report.texts import texts_of
-from plurank.report.theme import COLOURS, LINES, SHAPES, WIDTH, by_name, finish, heading, names_of, whole_axis
+from plurank.report.theme import (
+    COLOURS,
+    LINES,
+    SHAPES,
+    WIDTH,
+    by_name,
+    finish,
+    heading,
+    names_of,
+    whole_axis,
+)
 from plurank.report.theme import row_height as height_of
-from plurank.wording import count
+from plurank.text import count
+from plurank.validation import check_whole
 
 FEW_RANKINGS = len(COLOURS)  # that have a colour and a shape of their own
 LINE = 11  # pixels between the rankings of one item

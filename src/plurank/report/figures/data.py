@@ -3,11 +3,18 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plurank.data.comparisons import Comparisons
 from plurank.engine.sources import as_comparisons
-from plurank.report.charts import Chart, Spec, layer, mark, name, number, stack
+from plurank.report.charts import (
+    Chart,
+    Spec,
+    layer,
+    mark,
+    name,
+    number,
+    stack,
+)
 from plurank.report.privacy import hide_few
 from plurank.report.theme import (
     GREY,
@@ -22,9 +29,9 @@ from plurank.report.theme import (
     whole_axis,
 )
 from plurank.report.wording import people
-from plurank.wording import count
+from plurank.text import count
+from plurank.types import Integers
 
-Counts = NDArray[np.int64]
 FEW_ITEMS = 30  # that have a bar each
 N_BINS = 30
 MOST_GROUPS = 10
@@ -77,7 +84,7 @@ def _bars(rows: list[dict[str, Any]], field: str, names: list[str], title: str, 
     return layer(mark("bar", rows, where), texts, title=heading(title), width=WIDTH, height=height)
 
 
-def _histogram(values: Counts, title: str, x_title: str, y_title: str, fewest: int = 1) -> Spec:
+def _histogram(values: Integers, title: str, x_title: str, y_title: str, fewest: int = 1) -> Spec:
     """Count how many values lie in each of some bins, whole numbers wide."""
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     width = max(1, -(-(high - low + 1) // N_BINS))

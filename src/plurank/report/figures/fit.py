@@ -6,11 +6,24 @@ import numpy as np
 import polars as pl
 
 from plurank.engine.sources import pieces_of
-from plurank.evaluation.calibration import calibration_table
 from plurank.exceptions import ParameterError
+from plurank.metrics.predictions import calibration_table
 from plurank.models.base import RankingModel
-from plurank.report.charts import Chart, Spec, layer, mark, name, number
-from plurank.report.theme import GREY, INK, WIDTH, finish, whole_axis
+from plurank.report.charts import (
+    Chart,
+    Spec,
+    layer,
+    mark,
+    name,
+    number,
+)
+from plurank.report.theme import (
+    GREY,
+    INK,
+    WIDTH,
+    finish,
+    whole_axis,
+)
 
 
 def draw_convergence(model: RankingModel) -> Chart:

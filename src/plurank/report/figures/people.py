@@ -3,17 +3,32 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plurank.exceptions import ParameterError
+from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
-from plurank.models.standings import ScoredRankings
-from plurank.report.charts import Chart, Spec, layer, mark, name, number
+from plurank.report.charts import (
+    Chart,
+    Spec,
+    layer,
+    mark,
+    name,
+    number,
+)
 from plurank.report.privacy import hide_few
-from plurank.report.theme import GREY, INK, MAIN, OTHER, QUIET, WIDTH, by_name, finish
+from plurank.report.theme import (
+    GREY,
+    INK,
+    MAIN,
+    OTHER,
+    QUIET,
+    WIDTH,
+    by_name,
+    finish,
+)
 from plurank.report.wording import label, people, percent
+from plurank.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_SHOWN = 2_000  # people on a map
 N_BINS = 20
 SIDE, ROOM = 420, 0.06  # of a map in pixels, and what is left free around it

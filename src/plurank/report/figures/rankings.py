@@ -3,15 +3,18 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from plurank.data.checks import check_whole
-from plurank.evaluation.contrast import disagreement, places_from_one
-from plurank.evaluation.ranking_error import places_of
-from plurank.models.base import RankingModel
-from plurank.models.boards import check_ranking
-from plurank.models.standings import ScoredRankings
-from plurank.report.charts import Chart, Spec, layer, mark, name, number
+from plurank.metrics.rankings import disagreement, places_from_one, places_of
+from plurank.mixed.leaderboard import ScoredRankings
+from plurank.models.base import RankingModel, check_ranking
+from plurank.report.charts import (
+    Chart,
+    Spec,
+    layer,
+    mark,
+    name,
+    number,
+)
 from plurank.report.figures.contested import dividing_items
 from plurank.report.ground import Ground
 from plurank.report.texts import texts_of
@@ -31,9 +34,10 @@ from plurank.report.theme import (
     whole_axis,
 )
 from plurank.report.wording import percent
-from plurank.wording import count
+from plurank.text import count
+from plurank.types import Integers
+from plurank.validation import check_whole
 
-Numbers = NDArray[np.int64]
 FEW_ITEMS, TOP = 20, 12  # all items are shown up to so many, else the best ones and those that divide
 N_DIVIDING = len(COLOURS)
 LABEL_GAP = 15  # pixels between the middles of two labels
@@ -72,7 +76,7 @@ def draw_rankings(model: RankingModel, top: int | None = None, ground: Ground | 
     )
 
 
-def _dividing(model: RankingModel, ground: Ground | None) -> Numbers:
+def _dividing(model: RankingModel, ground: Ground | None) -> Integers:
     """Return a handful of items: those surely contested, or, without a posterior, those listed furthest apart."""
     if isinstance(model, ScoredRankings):
         return dividing_items(model, ground, N_DIVIDING)
@@ -81,14 +85,14 @@ def _dividing(model: RankingModel, ground: Ground | None) -> Numbers:
     return order[apart[order] > 0][: max(1, len(apart) // 3)]
 
 
-def _shown(model: RankingModel, dividing: Numbers, top: int | None) -> Numbers:
+def _shown(model: RankingModel, dividing: Integers, top: int | None) -> Integers:
     n_items = len(model.items_)
     n_top = top if top is not None else n_items if n_items <= FEW_ITEMS else TOP
     mean_places = (places_of(model.rankings_) @ model.mean_weights_).argsort(kind="stable")
     return np.array(list(dict.fromkeys([*mean_places[:n_top].tolist(), *dividing.tolist()])), dtype=np.int64)
 
 
-def _about(model: RankingModel, shown: Numbers, n_marked: int) -> list[str]:
+def _about(model: RankingModel, shown: Integers, n_marked: int) -> list[str]:
     lines = [f"In colour: {CONTESTED if isinstance(model, ScoredRankings) else FAR_APART}."] if n_marked else []
     lines = [*(lines or ["No item is surely contested."]), "#1 is the best place."]
     if len(shown) < len(model.items_):
@@ -160,7 +164,7 @@ def _name(row: dict[str, Any], side: int) -> str:
 def spread_out(wanted: list[int], gap: float, highest: float) -> list[float]:
     """Move numbers apart until neighbours differ by a gap, as little as that takes, and keep them within 1 to highest.
 
-    Numbers pushed together form a group around the mean of where they want to be.
+    Integers pushed together form a group around the mean of where they want to be.
     """
     order = np.argsort(wanted, kind="stable")
     groups: list[tuple[float, list[int]]] = []  # (the middle of a group, its members)

@@ -3,11 +3,25 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from plurank.report.charts import Chart, Spec, layer, mark, name, number
-from plurank.report.theme import COLOURS, INK, SHAPES, WIDTH, finish, whole_axis
+from plurank.report.charts import (
+    Chart,
+    Spec,
+    layer,
+    mark,
+    name,
+    number,
+)
+from plurank.report.theme import (
+    COLOURS,
+    INK,
+    SHAPES,
+    WIDTH,
+    finish,
+    whole_axis,
+)
 
 if TYPE_CHECKING:
-    from plurank.models.selection import Selection
+    from plurank.mixed.selection import Selection
 
 DASHES = ([1, 0], [6, 4])
 

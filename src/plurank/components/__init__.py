@@ -1,1 +1,0 @@
-"""What one ranking means: how it decides a comparison."""

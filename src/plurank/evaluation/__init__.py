@@ -1,1 +1,0 @@
-"""How close rankings come to the truth, and predictions to what people chose."""

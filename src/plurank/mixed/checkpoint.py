@@ -1,0 +1,181 @@
+"""Checkpoints of a fit on a store, and the users it runs over.
+
+Ours. What a fit knows is in one small file, written beside and renamed, so that a fit that was stopped or killed goes
+on.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plurank.engine.local import Engine
+from plurank.engine.sources import as_comparisons
+from plurank.exceptions import DataError, ParameterError
+from plurank.io import as_path, only_one, write_beside
+from plurank.mixed.bradley_terry import ScoreSums
+from plurank.mixed.priors import Priors
+from plurank.mixed.refine import Climb, QuasiNewton
+from plurank.mixed.users import Crowd, InMemory, StoredCrowd, WeightFiles
+from plurank.store.store import MANIFEST, Store
+
+# Where a fit has got to, kept on disk, so that a fit that was stopped or killed goes on.
+#
+# Ours. What a fit knows is in one small file, written beside and renamed: what it is a fit of, the priors, the climb of
+# the scores, and which version of the user weights goes with it.
+
+EVERY = 3  # passes
+NAME = "checkpoint.npz"
+
+
+class Saved(NamedTuple):
+    """What a checkpoint holds: whether comparisons count as ratings, priors and how well they predict, the climb, the
+    version of the weights, and how many groups of users these are in, at least."""
+
+    rated: bool
+    priors: Priors
+    quality: dict[str, Any] | None
+    climb: Climb
+    version: int
+    least_groups: int
+
+
+@dataclass
+class Checkpoint:
+    """The checkpoint of one fit. about: what it is a fit of, in JSON; another fit's checkpoint is refused."""
+
+    files: WeightFiles
+    about: dict[str, Any]
+    saved: Saved | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.files.folder / NAME
+
+    def go_on(self, crowd: Crowd) -> tuple[StoredCrowd, Climb]:
+        """Give the crowd its weights back, and where the climb had got to."""
+        assert isinstance(crowd, StoredCrowd)
+        assert self.saved is not None
+        return crowd.resume(self.saved.version, self.saved.least_groups), self.saved.climb
+
+    def keep(self, crowd: Crowd, rated: bool, priors: Priors, quality: dict[str, Any] | None, climb: Climb) -> None:
+        """Save every few passes."""
+        if len(climb.history) % EVERY:
+            return
+        assert isinstance(crowd, StoredCrowd)
+        version = crowd.accepted
+        assert version is not None
+        self.files.settle(version)
+        arrays: dict[str, Any] = {
+            "about": np.array(json.dumps(self.about)), "quality": np.array(json.dumps(quality)), "rated": rated,
+            "version": version, "mean": priors.mean, "least_groups": crowd.least_groups,
+            "priors": np.array([priors.concentration, priors.spread, priors.worth]), "scores": climb.scores,
+            "log_posterior": climb.here.log_posterior, "slope": climb.here.slope, "curvature": climb.here.curvature,
+            "information": climb.here.information,
+            "history": np.array(climb.history), "still": climb.still, "length": climb.length,
+            **climb.memory.to_arrays(),
+        }  # fmt: skip
+        with write_beside(self.path) as beside, beside.open("wb") as file:
+            np.savez(file, **arrays)
+        self.files.keep(version)
+
+    def load(self) -> None:
+        """Read what was saved; refuse a file that is damaged or of another fit."""
+        try:
+            with self.path.open("rb") as file, np.load(file) as found:
+                arrays = dict(found)
+            self.saved = _restore(arrays)
+            about = json.loads(str(arrays["about"]))
+            store = about.pop("store")
+        except Exception:  # a damaged zip, JSON or npy can raise nearly anything
+            raise DataError(f"{self.path} is no checkpoint, or is damaged. Remove it and fit again.") from None
+        if store != self.about["store"]:
+            raise ParameterError(f"{self.path} is of a fit to other comparisons than this store's. Use another folder.")
+        other = sorted(name for name in about if about[name] != self.about.get(name))
+        if other:
+            raise ParameterError(
+                f"{self.path} is of another fit: {other[0]} was {about[other[0]]!r}, now it is "
+                f"{self.about.get(other[0])!r}. Use the same settings, or another folder."
+            )
+
+
+def _restore(arrays: dict[str, Any]) -> Saved:
+    concentration, spread, worth = arrays["priors"].tolist()
+    here = ScoreSums(float(arrays["log_posterior"]), arrays["slope"], arrays["curvature"], arrays["information"])
+    memory = QuasiNewton.from_arrays(arrays)
+    climb = Climb(
+        arrays["scores"], here, arrays["history"].tolist(), int(arrays["still"]), float(arrays["length"]), memory
+    )
+    priors = Priors(arrays["mean"], concentration, spread, worth)
+    quality = json.loads(str(arrays["quality"]))
+    return Saved(bool(arrays["rated"]), priors, quality, climb, int(arrays["version"]), int(arrays["least_groups"]))
+
+
+def clear_checkpoint(folder: Path) -> None:
+    """Remove what a fit kept, once its model is saved, and the folder if nothing else is in it."""
+    (folder / NAME).unlink(missing_ok=True)
+    WeightFiles(folder).remove()
+
+
+@contextmanager
+def open_crowd(
+    X: Any, n_rankings: int, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
+) -> Iterator[tuple[Crowd, Checkpoint | None]]:
+    """Give the crowd, and where its fit keeps checkpoints.
+
+    Files of the fit are removed in the end, unless ``checkpoint`` names the folder: there they stay until the model is
+    saved. ``resume`` goes on from them if there are any.
+    """
+    if not isinstance(X, Store):
+        if checkpoint is not None or resume:
+            raise ParameterError("checkpoints need a store: make one with plurank.ingest or `plurank ingest`.")
+        yield InMemory(as_comparisons(X)), None
+        return
+    folder = _own_folder(X) if checkpoint is None else _named_folder(checkpoint, resume)
+    if checkpoint is None and resume:
+        raise ParameterError("resume=True needs checkpoint=, the folder of the fit that was stopped.")
+    files = WeightFiles(folder)
+    busy = ParameterError(f"another fit is using {folder} right now. Wait for it, or name another folder.")
+    kept = None if checkpoint is None else Checkpoint(files, {**about, "store": X.fingerprint})
+    try:
+        with only_one(folder / ".lock", busy):
+            if kept is not None and kept.path.exists():
+                kept.load()
+            else:
+                files.clear()
+            yield StoredCrowd(X, n_rankings, engine, files, least_groups=engine.least_units), kept
+    finally:
+        if checkpoint is None:
+            files.remove()
+
+
+def _own_folder(store: Store) -> Path:
+    """Make a folder for a fit; workers of a cluster must reach it, so it lies beside the store."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f".{store.path.name}.fit-", dir=store.path.parent))
+    except OSError as error:
+        raise ParameterError(
+            f"cannot write beside {store.path} ({error.strerror}). Name a folder for the fit with checkpoint=."
+        ) from None
+
+
+def _named_folder(checkpoint: str | PathLike[str], resume: bool) -> Path:
+    if not isinstance(checkpoint, (str, PathLike)):
+        raise ParameterError(f"checkpoint must be the path of a folder, got {type(checkpoint).__name__}.")
+    folder = as_path(checkpoint).resolve()
+    if any((place / MANIFEST).exists() for place in (folder, *folder.parents)):
+        raise ParameterError(f"{folder} is inside a store. Name a folder elsewhere for checkpoint=.")
+    if (folder / NAME).exists() and not resume:
+        raise ParameterError(f"{folder} holds a fit already. Go on with resume=True, or remove its {NAME}.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(f"{folder} cannot be a folder for checkpoint= ({error.strerror}). Name another.") from None
+    return folder

@@ -1,0 +1,309 @@
+"""How a MixedRanking is fitted: choose priors, find a start, refine; and how later comparisons update it.
+
+Ours.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, look_up, object_array
+from plurank.data.split import Source, every_nth_user, weigh_observations
+from plurank.elementary import log_expit
+from plurank.inference.user_effects import choose_spread
+from plurank.metrics.predictions import Influence
+from plurank.metrics.rankings import align, places_of
+from plurank.mixed.bradley_terry import BradleyTerry
+from plurank.mixed.checkpoint import Checkpoint
+from plurank.mixed.init import Start, start_rankings
+from plurank.mixed.orders import ORDERS
+from plurank.mixed.prior_search import Chosen, choose_priors
+from plurank.mixed.priors import Priors, mean_of
+from plurank.mixed.refine import Refinement, curvature_off_peak, refine_orders, refine_scores
+from plurank.mixed.users import Crowd, InMemory, Known
+from plurank.models.base import rows_among
+from plurank.progress import Progress, silent
+from plurank.random import as_generator, spawn
+from plurank.topic.orders import OrderedComponent, PairCounts
+from plurank.types import Floats
+
+if TYPE_CHECKING:
+    from plurank.mixed.estimator import MixedRanking
+
+
+# How a MixedRanking is fitted: choose priors, find a start, refine, and keep what was found.
+
+DEVIATING_SAMPLE = 50_000  # comparisons
+INFLUENCE_SAMPLE = 250_000  # comparisons
+SINGLE_PASSES = 20  # to fit one ranking for everybody
+# where the climb of the priors begins: blends of scores are narrower than the scores, so that these spread more
+FIRST_PRIORS = {
+    "probability": {"concentration": 3.0, "spread": 1.0},
+    "utility": {"concentration": 10.0, "spread": 2.0},
+}
+WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
+
+
+def fit_crowd(model: "MixedRanking", crowd: Crowd, kept: Checkpoint | None, on_progress: Progress) -> None:
+    """Fit rankings to a crowd; where a checkpoint was kept, go on from it."""
+    children = _children(model)
+    if kept is not None and kept.saved is not None:
+        model.rated_, priors, model.quality_ = kept.saved.rated, kept.saved.priors, kept.saved.quality
+    else:
+        model.rated_ = _is_rated(model, crowd)
+        priors, quality = _choose_priors(model, crowd, children[0], on_progress)
+        # of scores; orders predict otherwise
+        model.quality_ = quality.to_dict() if quality and model.component == "bradley-terry" else None
+    source = crowd.source
+    _fit_rankings(model, crowd, priors, children, on_progress, kept, with_errors=True)
+    model.deviation_ = _choose_deviation(model, source, children[2])
+    model.influence_ = _find_influence(model, source)
+
+
+def choose_priors_of(model: "MixedRanking", crowd: Crowd) -> Priors:
+    """Return the priors that a fit of the model would choose."""
+    model.rated_ = _is_rated(model, crowd)
+    return _choose_priors(model, crowd, _children(model)[0], silent).priors
+
+
+def fit_to_predict(model: "MixedRanking", crowd: Crowd, priors: Priors) -> None:
+    """Fit rankings with given priors, and find nothing but what predictions need."""
+    model.rated_ = _is_rated(model, crowd)
+    model.deviation_ = None
+    _fit_rankings(model, crowd, priors, _children(model), silent)
+
+
+def _children(model: "MixedRanking") -> list[np.random.Generator]:
+    """Return generators for the priors, the init, the user effects, and all members but the first."""
+    return spawn(as_generator(model.random_state), 2 + model.ensemble)
+
+
+def _is_rated(model: "MixedRanking", crowd: Crowd) -> bool:
+    return crowd.look_rated() if model.rated is None else model.rated
+
+
+def _fit_rankings(
+    model: "MixedRanking",
+    crowd: Crowd,
+    priors: Priors,
+    children: list[np.random.Generator],
+    on_progress: Progress,
+    kept: Checkpoint | None = None,
+    *,
+    with_errors: bool = False,
+) -> None:
+    """Fit rankings and weights, and the ensemble's other members, with given priors."""
+    model.worth_ = priors.worth
+    crowd = crowd.count_as_observed(model.worth_) if model.rated_ else crowd
+    fitted, crowd, priors = _fit_scores(model, crowd, priors, model.start, children[1], on_progress, kept)
+    model.items_, model.users_ = crowd.source.items, crowd.source.users
+    if model.component == "bradley-terry":
+        _keep_scores(model, crowd, fitted, priors, with_errors)
+    else:
+        assert isinstance(crowd, InMemory)
+        _keep_orders(model, crowd, _refine_orders(model, crowd, fitted, priors, on_progress), priors)
+    _add_members(model, crowd, priors, children[3:], on_progress)
+
+
+def _choose_deviation(model: "MixedRanking", source: Source, rng: np.random.Generator) -> float | None:
+    """Choose how far people deviate from the rankings they follow, by comparisons held out of some users' ones."""
+    sample = every_nth_user(source, DEVIATING_SAMPLE)
+    shares = rng.random(sample.n_users)  # some are asked little, some much
+    held_out = rng.random(len(sample)) < shares[sample.user_of_each()]
+    if held_out.all() or not held_out.any():
+        return None
+    asked, test = sample.select(~held_out), sample.select(held_out)
+    people, rows = model.followers(asked), rows_among(asked, test)
+    chances, predicted = (
+        model.probabilities(people, who, c.winners, c.losers)
+        for who, c in ((asked.user_of_each(), asked), (rows, test))
+    )
+    return choose_spread(asked, chances, rows, test, predicted)
+
+
+def _find_influence(model: "MixedRanking", source: Source) -> dict[str, Any] | None:
+    """Compare how well the model and one ranking describe every person, of many people every n-th."""
+    if model.n_rankings == 1:
+        return None
+    sample = every_nth_user(source, INFLUENCE_SAMPLE)
+    counted = weigh_observations(sample, model.worth_) if model.rated_ else sample
+    alone = Priors.vague(1)
+    one = refine_scores(
+        InMemory(counted, np.ones((sample.n_users, 1))), BradleyTerry(np.zeros((sample.n_items, 1))),
+        alone.counts, alone.scores, max_iter=SINGLE_PASSES, tol=model.tol,
+    ).component.scores[:, 0]  # fmt: skip
+    users = sample.user_of_each()
+    rows = look_up(sample.users, model.users_, "user")[users]
+    chances = model.probabilities(model.followers(), rows, sample.winners, sample.losers)
+    by_one = log_expit(one[sample.winners] - one[sample.losers])
+
+    def sum_by_user(values: Floats) -> Floats:
+        weighted = values if counted.weights is None else counted.weights * values
+        return np.bincount(users, weighted, sample.n_users).astype(np.float64)
+
+    gains, losses = (sum_by_user(better - by_one) for better in (np.log(np.maximum(chances, 1e-300)), np.log(0.5)))
+    found = Influence.of(gains, sum_by_user(np.ones(len(sample))), sample.users, losses)
+    return None if found is None else found.to_dict()
+
+
+def _choose_priors(model: "MixedRanking", crowd: Crowd, rng: np.random.Generator, on_progress: Progress) -> Chosen:
+    given = {name: getattr(model, name) for name in ("concentration", "spread")}
+    free = tuple(name for name, value in given.items() if value is None)
+    known = {name: float(value) for name, value in given.items() if value is not None}
+    priors = Priors.vague(model.n_rankings, **{**FIRST_PRIORS[model.mixing], **known})
+    return choose_priors(crowd, priors, model.mixing, free, rated=model.rated_, rng=rng, on_progress=on_progress)
+
+
+def _fit_scores(
+    model: "MixedRanking",
+    crowd: Crowd,
+    priors: Priors,
+    start: Start,
+    rng: np.random.Generator,
+    on_progress: Progress,
+    kept: Checkpoint | None = None,
+) -> tuple[Refinement[BradleyTerry], Crowd, Priors]:
+    """Start and refine; the prior's mean is that of the start's weights."""
+    if kept is not None and kept.saved is not None:
+        crowd, climb = kept.go_on(crowd)
+        component, memory = BradleyTerry(climb.scores, model.mixing), None
+    else:
+        begun = start_rankings(crowd, model.n_rankings, model.mixing, start, priors, rng=rng, on_progress=on_progress)
+        priors = replace(priors, mean=begun.mean_weights)
+        # the start knows some users only
+        crowd, climb, component = crowd.begin(priors.mean), None, begun.component
+        memory = begun.memory.copy(crowd.total_weight)
+    fitted = refine_scores(
+        crowd, component, priors.counts, priors.scores,
+        max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
+        resumed=climb, memory=memory,
+        on_pass=None if kept is None else partial(kept.keep, crowd, model.rated_, priors, model.quality_),
+    )  # fmt: skip
+    return fitted, crowd, priors
+
+
+def _keep_scores(
+    model: "MixedRanking", crowd: Crowd, fitted: Refinement[BradleyTerry], priors: Priors, with_errors: bool
+) -> None:
+    _keep(model, crowd, fitted, priors)
+    model.scores_, counts = fitted.component.scores, model._prior()[None]
+    more = curvature_off_peak(crowd, fitted.component, counts, priors.scores) if with_errors else None
+    known = crowd.finish(fitted.component, counts, WEIGHING_ROUNDS)
+    _keep_weights(model, known.means, known.evidence)
+    if more is not None:
+        model.score_errors_, model.score_correlations_ = priors.scores.errors(known.information + more)
+
+
+def _refine_orders(
+    model: "MixedRanking", crowd: InMemory, fitted: Refinement[BradleyTerry], priors: Priors, on_progress: Progress
+) -> Refinement[OrderedComponent]:
+    """Turn scores into orders and refine these."""
+    orders = ORDERS[model.component].component.begin(fitted.component.rankings)
+    return refine_orders(crowd, orders, priors.counts, max_iter=model.max_iter, tol=model.tol, on_progress=on_progress)
+
+
+def _keep_orders(model: "MixedRanking", crowd: InMemory, fitted: Refinement[OrderedComponent], priors: Priors) -> None:
+    _keep(model, crowd, fitted, priors)
+    component = fitted.component
+    ORDERS[model.component].keep(model, component)
+    seen = component.weigh(crowd.comparisons, crowd.weights, model._prior()[None], WEIGHING_ROUNDS)
+    _keep_weights(model, seen.means, seen.evidence)
+    model.scores_ = -places_of(model.rankings_).astype(np.float64)
+    model.score_errors_ = component.place_errors(PairCounts.of(crowd.comparisons), seen.weights, seen.evidence)
+    model.score_correlations_ = np.eye(len(model.rankings_))
+
+
+def _keep(model: "MixedRanking", crowd: Crowd, fitted: Refinement[Any], priors: Priors) -> None:
+    model.rankings_ = fitted.component.rankings
+    model.mean_weights_ = crowd.mean_weights()
+    model.concentration_, model.spread_ = priors.concentration, priors.spread
+    model.log_posterior_ = np.array(fitted.history)
+    model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
+
+
+def _keep_weights(model: "MixedRanking", weights: Floats, evidence: Floats) -> None:
+    model.user_weights_ = weights / weights.sum(axis=1, keepdims=True)
+    model.user_evidence_ = evidence
+
+
+def _add_members(
+    model: "MixedRanking", crowd: Crowd, priors: Priors, children: list[np.random.Generator], on_progress: Progress
+) -> None:
+    """Fit again from other starts, with rankings in the order of the first fit's."""
+    n_items, n_rankings = model.scores_.shape
+    model.member_scores_ = np.empty((len(children), n_items, n_rankings))
+    model.member_weights_ = np.empty((len(children), crowd.source.n_users, n_rankings))
+    for member, rng in enumerate(children):
+        fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
+        fitted, own_crowd, own = _fit_scores(model, crowd, fresh, "random", rng, on_progress)
+        order = align(fitted.component.rankings, model.rankings_)
+        model.member_scores_[member] = fitted.component.scores[:, order]
+        known = own_crowd.finish(fitted.component, own.counts, WEIGHING_ROUNDS)
+        model.member_weights_[member] = known.means[:, order]
+
+
+def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress) -> None:
+    """Refine scores and the weights of the users at hand, with the earlier posterior as the prior.
+
+    Earlier comparisons count as a Gaussian around the scores, with their standard errors, and as a Dirichlet around
+    each known user's weights, with their evidence as concentration.
+    """
+    items, item_codes = _join_labels(model.items_, new.items, "item")
+    users, user_codes = _join_labels(model.users_, new.users, "user")
+    n_new_items, n_new_users = len(items) - len(model.items_), len(users) - len(model.users_)
+    c = Comparisons(item_codes[new.winners], item_codes[new.losers], new.offsets, items, new.users, new.weights)
+    known = np.maximum(model.user_evidence_, model.concentration_)[:, None] * model.user_weights_
+    counts = np.vstack([known, np.tile(model._prior(), (n_new_users, 1))])[user_codes]
+    vague = Priors(model.mean_weights_, model.concentration_, model.spread_).scores
+    precision = np.pad(vague.precision_beyond(model.score_errors_), ((0, n_new_items), (0, 0)))
+
+    def refine(scores: Floats, weights: Floats) -> tuple[Refinement[BradleyTerry], Known, Floats]:
+        all_scores = np.pad(scores, ((0, n_new_items), (0, 0)))
+        prior = replace(vague, known=(all_scores, precision))
+        mean = mean_of(weights) if len(weights) else model.mean_weights_  # a blank model has no users yet
+        start = np.vstack([weights, np.tile(mean, (n_new_users, 1))])
+        crowd = InMemory(c, start[user_codes])
+        fitted = refine_scores(
+            crowd, BradleyTerry(all_scores, model.mixing), counts, prior,
+            max_iter=model.max_iter, tol=model.tol, on_progress=on_progress,
+        )  # fmt: skip
+        seen = crowd.finish(fitted.component, counts, WEIGHING_ROUNDS)
+        start[user_codes] = seen.means
+        return fitted, seen, start
+
+    members = [refine(*member) for member in zip(model.member_scores_, model.member_weights_, strict=True)]
+    fitted, seen, weights = refine(model.scores_, model.user_weights_)
+    model.items_, model.users_ = items, users
+    _keep_updated(model, fitted, weights)
+    later = replace(vague, known=(model.scores_, precision))
+    model.score_errors_, model.score_correlations_ = later.errors(seen.information)
+    model.user_evidence_ = np.pad(model.user_evidence_, (0, n_new_users))
+    model.user_evidence_[user_codes] = seen.evidence
+    _keep_members(model, [(member.component.scores, own) for member, _, own in members])
+
+
+def _keep_updated(model: "MixedRanking", fitted: Refinement[BradleyTerry], weights: Floats) -> None:
+    model.scores_, model.rankings_ = fitted.component.scores, fitted.component.rankings
+    model.user_weights_, model.mean_weights_ = weights, mean_of(weights)
+    model.n_iter_, model.converged_ = len(fitted.history), bool(fitted.converged)
+    model.log_posterior_ = np.array(fitted.history)
+
+
+def _keep_members(model: "MixedRanking", members: list[tuple[Floats, Floats]]) -> None:
+    model.member_scores_ = np.array([scores for scores, _ in members]).reshape(len(members), *model.scores_.shape)
+    model.member_weights_ = np.array([own for _, own in members]).reshape(len(members), *model.user_weights_.shape)
+
+
+def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, NDArray[np.int32]]:
+    """Append labels that are not known yet; gives all labels and the number of each new one among them."""
+    codes = look_up(new, known, name)
+    fresh = new[codes < 0]
+    codes = codes.copy()
+    codes[codes < 0] = len(known) + np.arange(len(fresh), dtype=np.int32)
+    if known.dtype.kind in "iuf" and known.dtype == new.dtype:
+        return np.concatenate([known, fresh]), codes
+    return object_array([*known.tolist(), *fresh.tolist()]), codes

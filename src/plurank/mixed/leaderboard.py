@@ -1,0 +1,193 @@
+"""Where items stand, in a ranking and for a person, and how sure that is."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plurank.choices import Mixing
+from plurank.data.encoding import look_up
+from plurank.elementary import expit
+from plurank.exceptions import DataError
+from plurank.inference.posterior import (
+    LEVEL,
+    draw_user,
+    place_bounds,
+    weight_bounds,
+)
+from plurank.inference.user_effects import Deviations, log_odds
+from plurank.mixed.bradley_terry import BradleyTerry, mean_wins, slopes
+from plurank.models.base import RankingModel, board, check_ranking, weight_table
+from plurank.models.committee import Committee, choose
+from plurank.models.consensus import common_ground
+from plurank.models.estimator import check_is_fitted
+from plurank.topic.orders import OrderedComponent
+from plurank.types import Floats
+from plurank.validation import check_share
+
+
+class ScoredRankings(RankingModel, loadable=False):
+    """A model whose rankings have scores with errors, and whose users have weights with evidence behind them."""
+
+    mixing: Mixing
+    scores_: Floats
+    score_errors_: Floats
+    score_correlations_: Floats
+    user_evidence_: Floats
+
+    @abstractmethod
+    def _component(self) -> BradleyTerry | OrderedComponent:
+        """What the rankings are."""
+
+    def _item_scores(self, weights: Floats) -> Floats:
+        if self.mixing == "utility":
+            return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
+        return self._wins_by_ranking() @ weights
+
+    def _rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+        if own is None:
+            return super()._rank_person(weights, followed, own)
+        scores, shift = self._deviating_scores(weights, *own.table())
+        frame = board(self.items_, np.argsort(-scores, kind="stable"), scores)
+        return self._with_places(frame, weights, followed, shift)
+
+    def _deviating_scores(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+        """``_item_scores`` of somebody with deviations, and how far these move what ``_place_scores`` says."""
+        if self.mixing == "utility":
+            return mean_wins((self.scores_ @ weights + own)[:, None])[:, 0], (own, errors)
+        before = self._item_scores(weights)
+        scores = expit(log_odds(before) + own - own.mean())
+        return scores, (scores - before, scores * (1.0 - scores) * errors)
+
+    def _wins_by_ranking(self) -> Floats:
+        """P(preferred to another item drawn at random) for every item in every ranking, (Q, K)."""
+        known = self.__dict__.get("_wins")  # of these scores, or of those of an earlier fit
+        if known is None or known[0] is not self.scores_:
+            component = self._component()
+            wins = mean_wins(self.scores_) if isinstance(component, BradleyTerry) else component.mean_wins()
+            known = self._wins = (self.scores_, wins)
+        wins_now: Floats = known[1]
+        return wins_now
+
+    def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
+        """Rank all items for one user, best first: columns item, score, rank, lower, upper.
+
+        The score is the probability to be preferred to another item drawn at random; lower and upper bound the rank
+        with 90% probability. Without a user the population's mean weights count; for a new user give ``weights``, a
+        row of what ``transform`` returned.
+        """
+        frame = super().rank(user, weights=weights)
+        evidence = np.inf
+        if user is not None and weights is None:
+            evidence = float(self.user_evidence_[look_up([user], self.users_, "user")[0]])
+        own = self._one_row(user, weights)
+        return self._with_places(frame, own, draw_user(own, evidence))
+
+    def _place_scores(self) -> tuple[Floats, Floats, Floats]:
+        if self.mixing == "utility":
+            return self.scores_, self.score_errors_, self.score_correlations_
+        wins = self._wins_by_ranking()  # what adds up is the probability to win
+        return wins, slopes(self.scores_, wins) * self.score_errors_, self.score_correlations_
+
+    def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
+        """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
+        check_is_fitted(self)
+        check_ranking(ranking, len(self.rankings_))
+        k = ranking - 1
+        order = self.rankings_[k]
+        lower, upper = place_bounds(self.scores_[:, k], self.score_errors_[:, k], LEVEL)
+        frame = board(self.items_, order, self._wins_by_ranking()[:, k])
+        return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def common_ground(self, level: float = LEVEL) -> pl.DataFrame:
+        """Say which items all camps like, dislike and dispute, with uncertainty and sample sizes.
+
+        Nothing is said from point ranks: probabilities are of the posterior of the scores, or of the shares of
+        agree/disagree votes where the data are such votes. A camp is the people who follow the same ranking most; its
+        order is that ranking or, with ``mixing="utility"``, the average blend of its people.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row an item, ordered by ``bridging``: item, text, votes, people (who cast them), enough_votes (at least
+            10, of at least 5 people); label, one of "liked by all camps", "disliked by all camps", "contested", "same
+            position in all rankings", "undecided" and "not enough votes"; the probabilities liked_by_all (for votes: at
+            least 60% agree in every camp, and of those who dissent most often; otherwise: in the top third for every
+            camp), disliked_by_all, contested (by one camp and against another), same_place (within a fifth of all
+            ranks), top_third_of_all and bottom_third_of_all; worst_ranking, the camp that ranks the item lowest (from
+            1), worst_rank with worst_rank_lower and worst_rank_upper; bridging, that rank between 0 (last) and 1
+            (first), with bridging_lower and bridging_upper; for votes also least_agreeing, the camp that agrees least,
+            least_agreement with bounds, its share, and the same of the camp that agrees most.
+
+        Notes
+        -----
+        Each list of labels is the largest one whose expected share of false entries is at most 5% (a Bayesian false
+        discovery rate), of items whose own probability is at least 0.9.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 12, 2, comparisons_per_user=30, random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> model.common_ground().select("item", "votes", "label").height
+        12
+        """
+        check_is_fitted(self)
+        return common_ground(self, level)
+
+    def committee(
+        self,
+        size: int | None = None,
+        cost: Any = None,
+        budget: float | None = None,
+        *,
+        top: int | None = None,
+        level: float = LEVEL,
+    ) -> Committee:
+        """Choose a few items so that as many people as possible find one that they rank highly.
+
+        Parameters
+        ----------
+        size : int, optional
+            The most items to choose; may be left out where there is a budget.
+        cost, budget : mapping or array, and float, optional
+            What every item costs, by id or in the order of ``items_``, and what all together may cost.
+        top : int, optional
+            How many of a person's items count as ranked highly; by default the first tenth, rounded up.
+        level : float, default 0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Committee
+            ``items``, ``texts``, ``share_served`` with ``lower`` and ``upper``, and ``left_out``, by camp. The best
+            committee where all can be tried, otherwise a greedy one, improved by exchanges: ``guarantee`` says how much
+            of the best possible coverage it has at least.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 12, 2, comparisons_per_user=30, random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> chosen = model.committee(2)
+        >>> len(chosen.items), chosen.guarantee
+        (2, 1.0)
+        """
+        check_is_fitted(self)
+        return choose(self, size, cost, budget, top, level)
+
+    def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
+        """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
+        check_is_fitted(self)
+        check_share("level", level)
+        if user is None:
+            raise DataError("expected a user of the model, got None.")
+        row, code = self._one_row(user, None), look_up([user], self.users_, "user")
+        lower, upper = weight_bounds(row[None], self.user_evidence_[code], level)
+        return weight_table(row, lower[0], upper[0])

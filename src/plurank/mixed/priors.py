@@ -1,0 +1,112 @@
+"""Priors: the Dirichlet of user weights, and the Gaussian of the scores.
+
+Ours.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from plurank.types import Floats
+
+# What is assumed of scores before the data speak.
+
+
+@dataclass(frozen=True)
+class ScorePrior:
+    """A Gaussian prior of the scores: ``s_ik = shared_i + own_ik``, with standard deviations ``shared`` and ``own``.
+
+    What rankings have in common costs little, so few data make rankings alike instead of making them up. ``known``
+    (mean, precision), each (Q, K), adds what earlier comparisons said.
+    """
+
+    own: float
+    shared: float
+    known: tuple[Floats, Floats] | None = None
+
+    def evaluate(self, scores: Floats) -> tuple[float, Floats, Floats]:
+        """Log density up to a constant, its slope (Q, K) and its curvature (Q, K)."""
+        precision, common = self._precision(scores.shape[1])
+        # what is known already holds this prior's pull towards 0, so that it counts from there
+        apart = scores if self.known is None else scores - self.known[0]
+        slope = common * apart.sum(axis=1, keepdims=True) - precision * apart
+        value = 0.5 * float((apart * slope).sum())
+        curvature = np.full(scores.shape, precision - common)
+        if self.known is not None:
+            weight = self.known[1]
+            value -= 0.5 * float((weight * apart * apart).sum())
+            slope -= weight * apart
+            curvature += weight
+        return value, slope, curvature
+
+    def _precision(self, n_rankings: int) -> tuple[float, float]:
+        """Give a and c: with the common part integrated out the precision of an item's scores is ``a - c 1 1^T``."""
+        precision = self.own**-2
+        return precision, self.shared**2 * precision / (self.own**2 + n_rankings * self.shared**2)
+
+    def add_precision(self, information: Floats) -> Floats:
+        """Return the precision of every item's scores (Q, K, K), given the information about them (Q, K, K)."""
+        identity = np.eye(information.shape[1])
+        precision, common = self._precision(information.shape[1])
+        total: Floats = information + precision * identity - common
+        return total if self.known is None else total + self.known[1][:, :, None] * identity
+
+    def precision_beyond(self, errors: Floats) -> Floats:
+        """What data have said about scores with standard errors (Q, K), without what this prior says: precisions."""
+        return np.maximum(1.0 / errors**2 - 1.0 / (self.own**2 + self.shared**2), 0.0)
+
+    def errors(self, information: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of scores (Q, K), and their correlations (K, K) averaged over items, given the information
+        about them (Q, K, K)."""
+        covariance = np.linalg.inv(self.add_precision(information))
+        errors = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+        return errors, (covariance / (errors[:, :, None] * errors[:, None, :])).mean(axis=0)
+
+
+LEAST_MEAN = 1e-3  # times 1 / K, so that a ranking nobody follows can still be followed
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Mean weights (K,) and concentration of the Dirichlet of user weights; spread of a ranking's own scores; and how
+    many comparisons each item is worth that a user rated."""
+
+    mean: Floats
+    concentration: float
+    spread: float
+    worth: float = 1.0
+
+    @classmethod
+    def vague(cls, n_rankings: int, concentration: float = 3.0, spread: float = 1.0) -> "Priors":
+        """Nobody special, nothing certain."""
+        return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, spread)
+
+    def with_rankings(self, n_rankings: int) -> "Priors":
+        """Return the same for another number of rankings, all followed alike."""
+        return replace(self, mean=np.full(n_rankings, 1.0 / n_rankings))
+
+    @property
+    def counts(self) -> Floats:
+        """The Dirichlet's counts, (1, K)."""
+        return count_weights(self.mean, self.concentration)[None]
+
+    @property
+    def scores(self) -> ScorePrior:
+        """The prior of the scores: what rankings share is free to spread by at least one unit of log odds."""
+        return ScorePrior(self.spread, max(self.spread, 1.0))
+
+
+def count_weights(mean: Floats, concentration: float) -> Floats:
+    """Give the counts of the Dirichlet of user weights, (K,): the one place that says how it depends on these."""
+    return concentration * mean
+
+
+def mean_of(weights: Floats) -> Floats:
+    """Give the mean of user weights (M, K), kept away from zero, (K,)."""
+    return keep_from_zero(weights.mean(axis=0))
+
+
+def keep_from_zero(mean: Floats) -> Floats:
+    """Let everything in mean weights (K,) be at least possible."""
+    mean = np.maximum(mean, LEAST_MEAN / len(mean))
+    return mean / mean.sum()

@@ -1,0 +1,287 @@
+"""Refine scores by maximising the posterior with quasi-Newton steps, and orders by EM.
+
+Ours. The gradient and an estimate of the Hessian come from one pass over the comparisons, in which every user's weights
+take a Newton step. At the end: how much more the posterior curves over its width than at its peak.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Self, TypeVar
+
+import numpy as np
+
+from plurank.mixed.bradley_terry import BradleyTerry, ScoreSums
+from plurank.mixed.priors import ScorePrior
+from plurank.mixed.users import Crowd, InMemory
+from plurank.progress import Progress, silent
+from plurank.topic.orders import OrderedComponent, PairCounts
+from plurank.types import Floats
+
+# Directions that learn the curvature of a function from its slopes (limited-memory BFGS).
+#
+# Ours: starts from a preconditioner, an estimate of the Hessian that a pass over the comparisons gives, so that
+# scores of
+# rare and of frequent items move at their own pace, and all sums are plain ones with one order.
+
+MEMORY = 12
+
+
+class QuasiNewton:
+    """Remembers the last few steps and how the slope changed along them."""
+
+    def __init__(self) -> None:
+        self._steps: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been learnt."""
+        return not self._steps
+
+    def direction(self, gradient: Floats, precondition: Callable[[Floats], Floats]) -> Floats:
+        """Return a direction of ascent; ``precondition`` applies a first guess of the inverse Hessian."""
+        ascent = gradient.copy()
+        taken = []
+        for step, change, scale in reversed(self._steps):
+            share = scale * _dot(step, ascent)
+            taken.append(share)
+            ascent -= share * change
+        ascent = precondition(ascent)
+        for (step, change, scale), share in zip(self._steps, reversed(taken), strict=True):
+            ascent += (share - scale * _dot(change, ascent)) * step
+        return ascent
+
+    def remember(self, step: Floats, slope_before: Floats, slope_after: Floats) -> None:
+        """Learn from a step, unless the function curves the wrong way along it."""
+        change = slope_before - slope_after
+        along = _dot(step, change)
+        if along > 0.0:
+            self._steps.append((step, change, 1.0 / along))
+
+    def copy(self, times: float = 1.0) -> Self:
+        """Return a memory that learns on its own from here, of a function that is so many times as large."""
+        twin = type(self)()
+        twin._steps.extend((step, times * change, scale / times) for step, change, scale in self._steps)
+        return twin
+
+    def forget(self) -> None:
+        """Start again from the first guess."""
+        self._steps.clear()
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """Give what has been learnt as arrays: steps and changes (n, ...)."""
+        kinds = zip(*((step, change) for step, change, _ in self._steps), strict=True)
+        return {name: np.array(kind) for name, kind in zip(("steps", "changes"), kinds, strict=False)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
+        """Know again what was learnt."""
+        memory = cls()
+        for step, change in zip(arrays.get("steps", ()), arrays.get("changes", ()), strict=True):
+            memory._steps.append((step, change, 1.0 / _dot(step, change)))
+        return memory
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    return float((a * b).sum())
+
+
+# Raise the posterior of scores, or of orders, and user weights together until it stands still.
+#
+# Ours: the paper stops at the rankings that Algorithm 4 rounds to. One pass over the comparisons weighs every user
+# anew,
+# given the rankings, and collects what all users say about the rankings. Scores take a quasi-Newton step on the
+# posterior
+# with the weights integrated out; orders take an EM step. A step is kept only where the posterior grows, so it never
+# falls.
+
+Component = TypeVar("Component", bound=BradleyTerry | OrderedComponent)
+Ordered = TypeVar("Ordered", bound=OrderedComponent)
+LONGEST_STEP = 5.0  # in a score, which is a log odds
+ENOUGH = 1e-4  # of the gain the slope promises
+SHRINK, GROW = 0.3, 2.0  # a step after one that failed, and after one that did not
+SHORTEST = 1e-6
+FIRST_ROUNDS, ROUNDS = 20, 1  # Newton steps a user takes in the first pass and in every other
+PATIENCE = 2  # passes in a row that hardly gain
+INFORMED_EVERY = 5  # passes
+MATTERS = 0.05  # of the log posterior, a score: it then is a third of its standard error away from the best one
+STAGE = "fitting rankings and weights"
+
+
+@dataclass(frozen=True)
+class Refinement(Generic[Component]):
+    """The component at the end, the log posterior after every pass, and whether it stood still; the weights that go
+    with it are the crowd's."""
+
+    component: Component
+    history: list[float]
+    converged: bool
+
+
+@dataclass
+class Climb:
+    """Where a refinement of scores has got to: scores with what the crowd says about them, the log posterior after
+    every pass, how many passes in a row hardly gained, how far to go next, and the last few steps."""
+
+    scores: Floats
+    here: ScoreSums
+    history: list[float]
+    still: int = 0
+    length: float = 1.0
+    memory: QuasiNewton = field(default_factory=QuasiNewton)
+
+
+def refine_scores(
+    crowd: Crowd,
+    component: BradleyTerry,
+    user_prior: Floats,
+    score_prior: ScorePrior,
+    *,
+    max_iter: int,
+    tol: float,
+    on_progress: Progress = silent,
+    resumed: Climb | None = None,
+    on_pass: Callable[[Climb], None] | None = None,
+    memory: QuasiNewton | None = None,
+) -> Refinement[BradleyTerry]:
+    """Refine scores by quasi-Newton steps; tol is the gain of the log posterior per comparison that counts as none.
+
+    user_prior: (1, K) or (M, K) Dirichlet counts. ``on_pass`` is told after every pass where the climb has got to, and
+    ``resumed`` goes on from there. ``memory``, of a fit that was similar, is used and goes on learning.
+    """
+
+    def evaluate(scores: Floats, n_rounds: int, informed: bool) -> ScoreSums:
+        found = crowd.weigh(BradleyTerry(scores, component.mixing), user_prior, n_rounds, informed=informed)
+        value, gradient, _ = score_prior.evaluate(scores)
+        return found._replace(log_posterior=found.log_posterior + value, slope=found.slope + gradient)
+
+    if resumed is None:
+        here = evaluate(component.scores, FIRST_ROUNDS, True)
+        crowd.accept()
+        resumed = Climb(component.scores, here, [here.log_posterior], memory=memory or QuasiNewton())
+    climb, enough = resumed, tol * crowd.total_weight
+    while len(climb.history) < max_iter and climb.still < PATIENCE:
+        on_progress(STAGE, len(climb.history) / max_iter)
+        if _take_step(climb, evaluate, score_prior, enough):
+            crowd.accept()
+        if on_pass is not None:
+            on_pass(climb)
+    on_progress(STAGE, 1.0)
+    return Refinement(BradleyTerry(climb.scores, component.mixing), climb.history, climb.still >= PATIENCE)
+
+
+def _take_step(
+    climb: Climb, evaluate: Callable[[Floats, int, bool], ScoreSums], score_prior: ScorePrior, enough: float
+) -> bool:
+    """Try one step; tell whether it was taken."""
+    here, value, length = climb.here, climb.here.log_posterior, climb.length
+    ascent = climb.memory.direction(here.slope, preconditioner(here, score_prior))
+    step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
+    there = evaluate(climb.scores + step, ROUNDS, len(climb.history) % INFORMED_EVERY == 0)
+    if not there.information.size:
+        there = there._replace(information=here.information)
+    promised = float((step * here.slope).sum())
+    gained = there.log_posterior >= value + ENOUGH * promised  # what is no number did not
+    gain = there.log_posterior - value if gained else 0.5 * promised
+    climb.still = climb.still + 1 if gain < enough and promises_little(step, here, enough) else 0
+    if not gained and length > SHORTEST:
+        # too far: what has been learnt elsewhere may mislead here, so forget it first, then go less far
+        if climb.memory.is_empty or length == 1.0:
+            climb.length *= SHRINK
+        else:
+            climb.memory.forget()
+            climb.length = 1.0
+        climb.history.append(value)
+        return False
+    if not there.log_posterior >= value:
+        climb.still = PATIENCE  # not even the shortest step helps
+        return False
+    climb.memory.remember(step, here.slope, there.slope)
+    climb.scores, climb.here, climb.length = climb.scores + step, there, min(1.0, GROW * length)
+    climb.history.append(there.log_posterior)
+    return True
+
+
+def preconditioner(here: ScoreSums, score_prior: ScorePrior) -> Callable[[Floats], Floats]:
+    """Return what multiplies a gradient (Q, K) with the inverses of K x K blocks, one for every item.
+
+    Products of gradients know how the scores of an item go together but are noisy; the curvature, as if one saw which
+    ranking makes a comparison, is smooth but too large. A block is the mean of both, and the prior's precision.
+    """
+    share = 1.0 if here.slope.shape[1] == 1 else 0.5  # of one ranking the curvature is exact
+    blocks = (1.0 - share) * here.information
+    np.einsum("qkk->qk", blocks)[:] += share * here.curvature  # the diagonals
+    blocks = score_prior.add_precision(blocks)
+
+    def apply(gradient: Floats) -> Floats:
+        return np.asarray(np.linalg.solve(blocks, gradient[:, :, None])[:, :, 0], dtype=np.float64)
+
+    return apply
+
+
+def promises_little(step: Floats, here: ScoreSums, enough: float) -> bool:
+    """Tell whether no ranking promises to gain its share of what is enough, or what matters beside the errors of its
+    scores: in the sum over all, a ranking that few follow would not count."""
+    promised, weight = 0.5 * (step * here.slope).sum(axis=0), here.curvature.sum(axis=0)
+    return bool((promised < np.maximum(enough * weight / weight.sum(), MATTERS * len(step))).all())
+
+
+def refine_orders(
+    crowd: InMemory,
+    component: Ordered,
+    user_prior: Floats,
+    *,
+    max_iter: int,
+    tol: float,
+    on_progress: Progress = silent,
+) -> Refinement[Ordered]:
+    """Refine orders by EM: weights given the orders, expected wins, then better orders for these wins."""
+    comparisons, pairs = crowd.comparisons, PairCounts.of(crowd.comparisons)
+    crowd.weights, value, crowd.evidence = component.weigh(comparisons, crowd.weights, user_prior, FIRST_ROUNDS)
+    history, still, enough = [value], 0, tol * crowd.total_weight
+    while len(history) < max_iter and still < PATIENCE:
+        on_progress(STAGE, len(history) / max_iter)
+        wins = pairs.expected_wins(component.chances(pairs.winners, pairs.losers), crowd.weights, crowd.evidence)
+        trial = component.improved(pairs, wins)
+        new_weights, new_value, new_evidence = trial.weigh(comparisons, crowd.weights, user_prior, FIRST_ROUNDS)
+        if new_value < value:
+            still = PATIENCE  # an average to second order can mislead where nearly nothing is left to gain
+            break
+        still = still + 1 if new_value - value < enough else 0
+        component, value, crowd.weights, crowd.evidence = trial, new_value, new_weights, new_evidence
+        history.append(value)
+    on_progress(STAGE, 1.0)
+    return Refinement(component, history, still >= PATIENCE)
+
+
+MAX_ROUNDS = 5
+NEARLY_ONE = 0.95  # shrinking by less changes nothing
+STANDS_STILL = 0.05  # relative change of the errors
+
+
+def curvature_off_peak(crowd: Crowd, component: BradleyTerry, user_prior: Floats, score_prior: ScorePrior) -> Floats:
+    """Give the mean curvature over the width of the posterior beyond that at its peak, at least 0, on the diagonals of
+    (Q, K, K).
+
+    The width is that of the middle one of a ranking's scores, and follows from the curvature in turns.
+    """
+    at_peak = crowd.weigh(component, user_prior, 0).curvature
+    least = score_prior.evaluate(component.scores)[2]
+    within, errors = at_peak, _typical_errors(at_peak + least)
+    for _ in range(MAX_ROUNDS):
+        shrink = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * 2.0 * errors**2)  # a lead is between two scores
+        if (shrink > NEARLY_ONE).all():
+            break
+        shrunk = BradleyTerry(shrink * component.scores, component.mixing)
+        within = shrink * crowd.weigh(shrunk, user_prior, 0).curvature
+        narrower = _typical_errors(within + least)
+        still = bool((np.abs(narrower / errors - 1.0) < STANDS_STILL).all())
+        errors = np.sqrt(errors * narrower)  # half way, for the wider the steeper and the steeper the narrower
+        if still:
+            break
+    more: Floats = np.maximum(within - at_peak, 0.0)[:, :, None] * np.eye(at_peak.shape[1])
+    return more
+
+
+def _typical_errors(curvature: Floats) -> Floats:
+    return np.sqrt(np.median(1.0 / curvature, axis=0))

@@ -1,0 +1,242 @@
+"""RatingPredictor: star ratings from a model that has only seen comparisons."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from plurank.choices import RatingTies
+from plurank.data.build import refuse_missing
+from plurank.data.columns import as_columns, find_column
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, look_up
+from plurank.data.exclusions import list_exclusions
+from plurank.data.ratings import Rated, compare_rated, read_rated
+from plurank.exceptions import (
+    ConvergenceWarning,
+    DataError,
+    ParameterError,
+    SkippedWarning,
+)
+from plurank.inference.ratings import StarLaw, fit_stars, level_likelihoods
+from plurank.models.base import Followers, RankingModel, last_if_unknown
+from plurank.models.estimator import Estimator, check_is_fitted
+from plurank.random import (
+    RandomState,
+    as_generator,
+    draw_seed,
+    spawn,
+    uniforms_of,
+)
+from plurank.types import Codes, Floats, Integers, Masks
+from plurank.validation import check_choice
+
+Rule = Literal["calibrated", "most-likely"]
+N_FOLDS = 5
+PAIRS_PER_RATING = 20  # enough to fold somebody in
+MOST_LEVELS = 100
+BLOCK_PAIRS = 2**20  # that are held at once
+EQUALLY = 1e-9  # likely are stars whose log-likelihoods differ by no more: by rounding
+
+
+class RatingPredictor(Estimator):
+    """Predict what star a person would give to an item, from a fitted model of rankings and ratings seen before.
+
+    Parameters: ``model``, any fitted model; ``rule``: ``calibrated`` learns how each person uses the stars, given the
+    model's utilities of the items they rated; ``most-likely`` is the paper's (section 6.4): the star under which the
+    comparisons with the items rated before are most likely, ``ties`` being treated as ``ignore``, ``both`` or
+    ``random``; ``integers``, whether to give the nearest level instead of the mean; ``random_state``.
+
+    Anybody and anything can be asked for: people the model does not know are folded in by their ratings, and people
+    without ratings, or items the model does not know, are taken for typical ones. Where several stars are equally
+    likely, the lowest is given.
+
+    After ``fit``: ``levels_`` (L,), the values that ratings have.
+    """
+
+    levels_: Floats
+
+    def __init__(
+        self,
+        model: RankingModel,
+        rule: Rule = "calibrated",
+        *,
+        ties: RatingTies = "ignore",
+        integers: bool = False,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.model = model
+        self.rule = rule
+        self.ties = ties
+        self.integers = integers
+        self.random_state = random_state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "levels_")
+
+    def __sklearn_clone__(self) -> Self:
+        # a copy of the model would have forgotten its fit
+        return type(self)(**self.get_params(deep=False))
+
+    def fit(self, X: Any, y: None = None, *, columns: Mapping[str, str] | None = None) -> Self:  # noqa: ARG002
+        """Learn from ratings, a frame of user, item, rating."""
+        self._check_parameters()
+        rated = read_rated(X, "rating", columns)
+        for sentence in list_exclusions(rated.excluded):
+            warnings.warn(sentence, SkippedWarning, stacklevel=2)
+        levels = np.unique(rated.values)
+        if len(levels) > MOST_LEVELS:
+            raise DataError(
+                f"expected at most {MOST_LEVELS} different ratings, got {len(levels):,}. Round them to levels."
+            )
+        folding, calibrating, coins = spawn(as_generator(self.random_state), 3)
+        codes = look_up(rated.item_labels, self.model.items_, "item")
+        if (codes < 0).all():
+            asked, known = (labels[:1].tolist()[0] for labels in (rated.item_labels, self.model.items_))
+            raise DataError(
+                f"the model knows none of the items rated, such as {asked!r:.60}; it knows {known!r:.60} and others. "
+                "Rate items that it was fitted to, under the same names."
+            )
+        self._rated = replace(rated, items=codes[rated.items], item_labels=self.model.items_)
+        self._followers, self._folded = self._fold_in(folding)
+        self._coin_seed = draw_seed(coins)
+        self._law = self._calibrate(calibrating) if self.rule == "calibrated" else None
+        self.levels_ = levels
+        return self
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.model, RankingModel):
+            raise ParameterError(f"model must be a fitted model of plurank, got {type(self.model).__name__}.")
+        check_is_fitted(self.model)
+        check_choice("rule", self.rule, Rule)
+        check_choice("ties", self.ties, RatingTies)
+        if not isinstance(self.integers, bool):
+            raise ParameterError(f"integers must be True or False, got {self.integers!r}.")
+
+    def _fold_in(self, rng: np.random.Generator) -> tuple[list[Followers], Labels]:
+        """Give the weights of the model's users and of those it does not know, and the labels of the latter."""
+        is_new = look_up(self._rated.user_labels, self.model.users_, "user") < 0
+        comparisons = self._compare(np.repeat(is_new, np.diff(self._rated.offsets)), rng)
+        known, folded = self.model.followers(), comparisons.users
+        if not len(comparisons):
+            return known, folded
+        return [old.join(new) for old, new in zip(known, self.model.followers(comparisons), strict=True)], folded
+
+    def _compare(self, keep: Masks, rng: np.random.Generator) -> Comparisons:
+        """Make comparisons of some of the ratings, (n,)."""
+        known = self._rated.select(keep & (self._rated.items >= 0))
+        return compare_rated(known, "ignore", PAIRS_PER_RATING, rng)
+
+    def _calibrate(self, rng: np.random.Generator) -> StarLaw:
+        """Fit how stars follow from utilities, each of somebody who was folded in without the star itself."""
+        rated, users = self._rated, self._rated.user_of_each()
+        drawing, *children = spawn(rng, 1 + N_FOLDS)
+        folds, known = _draw_folds(users, drawing), rated.items >= 0
+        utilities = np.zeros(len(users))
+        for fold, child in enumerate(children):
+            comparisons = self._compare(folds != fold, child)
+            asked = (folds == fold) & known
+            rows = look_up(rated.user_labels, comparisons.users, "user")[users[asked]]
+            people = self.model.followers(comparisons)
+            rows = last_if_unknown(rows, comparisons.n_users)
+            utilities[asked] = self.model.utilities(people, rows, rated.items[asked])
+        utilities[~known] = utilities[known].mean() if known.any() else 0.0
+        law = fit_stars(users, utilities, rated.values, len(rated.user_labels))
+        if not law.converged:
+            message = "how people use stars was still changing at the last round; the fit is kept."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return law
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the rating of every row of a frame of user, item, (n,)."""
+        users, items = self._read_questions(X)
+        if self._law is not None:
+            means = self._level_chances(self._law, users, items) @ self.levels_
+            return _nearest(self.levels_, means) if self.integers else means
+        return self._most_likely(users, items)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Give the probability of each of the ``levels_`` for every row of a frame of user, item, (n, L)."""
+        users, items = self._read_questions(X)
+        if self._law is None:
+            raise ParameterError("rule='most-likely' gives stars without probabilities. Use rule='calibrated'.")
+        return self._level_chances(self._law, users, items)
+
+    def _read_questions(self, frame: Any) -> tuple[Any, Codes]:
+        """Give users as they are called and items as the model numbers them, -1 for unknown ones."""
+        check_is_fitted(self)
+        if (self._law is None) == (self.rule == "calibrated"):
+            raise ParameterError(f"rule was changed to {self.rule!r} after the fit. Fit again.")
+        columns = as_columns(frame)
+        users, items = (find_column(columns, role, None) for role in ("user", "item"))
+        refuse_missing(users.rename("user"))
+        refuse_missing(items.rename("item"))
+        return users, look_up(items, self.model.items_, "item")
+
+    def _rows(self, users: Any) -> Codes:
+        """Give the rows of users among the followers."""
+        known, folded = (look_up(users, labels, "user") for labels in (self.model.users_, self._folded))
+        n_known = len(self.model.users_)
+        rows = np.where(known >= 0, known, np.where(folded >= 0, n_known + folded, -1))
+        return last_if_unknown(rows, n_known + len(self._folded))
+
+    def _level_chances(self, law: StarLaw, users: Any, items: Codes) -> Floats:
+        utilities = np.full(len(items), law.centre)
+        known = items >= 0
+        utilities[known] = self.model.utilities(self._followers, self._rows(users)[known], items[known])
+        return law.probabilities(look_up(users, self._rated.user_labels, "user"), utilities)
+
+    def _most_likely(self, users: Any, items: Codes) -> Floats:
+        """Apply the paper's rule; where nothing can be compared, give the level nearest to the user's mean."""
+        raters = look_up(users, self._rated.user_labels, "user").astype(np.int64)
+        found = _nearest(self.levels_, _mean_ratings(self._rated)[raters])
+        everybody = self._rows(users)
+        for block, rows, pairs in self._blocks_of_pairs(raters, items):
+            others, asked = self._rated.items[pairs], items[block][rows]
+            wins = self.model.probabilities(self._followers, everybody[block][rows], asked, others)
+            coins = uniforms_of(self._coin_seed, pairs * len(self.model.items_) + asked)
+            levels = np.searchsorted(self.levels_, self._rated.values[pairs])
+            size = (len(items[block]), len(self.levels_))
+            likelihoods = level_likelihoods(rows, levels, wins, coins, *size, self.ties)
+            compared = np.bincount(rows, minlength=size[0]) > 0
+            likeliest = likelihoods >= likelihoods.max(axis=1, keepdims=True) - EQUALLY
+            found[block] = np.where(compared, self.levels_[likeliest.argmax(axis=1)], found[block])
+        return found
+
+    def _blocks_of_pairs(self, raters: Integers, items: Codes) -> Iterator[tuple[slice, Integers, Integers]]:
+        """Give blocks of questions and, for each, which question meets which rating of the same person."""
+        begins = self._rated.offsets[raters]
+        sizes = np.where((raters >= 0) & (items >= 0), self._rated.offsets[raters + 1] - begins, 0)
+        edges = np.searchsorted(np.cumsum(sizes), np.arange(0, sizes.sum(), BLOCK_PAIRS))
+        for begin, end in pairwise(np.unique([0, *edges, len(items)])):
+            block = slice(begin, end)
+            rows = np.repeat(np.arange(end - begin), sizes[block])
+            first = np.cumsum(sizes[block]) - sizes[block]
+            pairs = begins[block][rows] + np.arange(len(rows)) - first[rows]
+            differs = (self._rated.items[pairs] != items[block][rows]) & (self._rated.items[pairs] >= 0)
+            yield block, rows[differs], pairs[differs]
+
+
+def _draw_folds(users: Integers, rng: np.random.Generator) -> Integers:
+    """Deal the ratings of every user, (n,), sorted by user, out to folds, as equally as can be."""
+    order = np.lexsort((rng.random(len(users)), users))
+    counts = np.bincount(users)
+    dealt = np.arange(len(users)) - np.repeat(np.cumsum(counts) - counts, counts)
+    folds = np.empty(len(users), dtype=np.int64)
+    folds[order] = (dealt + rng.integers(N_FOLDS, size=len(counts))[users[order]]) % N_FOLDS
+    return folds
+
+
+def _mean_ratings(rated: Rated) -> Floats:
+    """Mean rating of every user, and last that of all, (M + 1,)."""
+    n = np.diff(rated.offsets)
+    sums = np.bincount(rated.user_of_each(), rated.values, len(n))
+    return np.append(sums / np.maximum(n, 1), rated.values.mean())
+
+
+def _nearest(levels: Floats, values: Floats) -> Floats:
+    """Give the level nearest to each value, (n,)."""
+    return levels[np.searchsorted((levels[1:] + levels[:-1]) / 2.0, values)]

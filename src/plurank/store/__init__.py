@@ -1,0 +1,1 @@
+"""Comparisons on disk, for more of them than fit in memory."""

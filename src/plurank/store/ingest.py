@@ -1,0 +1,177 @@
+"""Files of any size become a store: read once, sorted by user within bounded memory, and merged into shards.
+
+Everything is built in ``STORE.part`` and renamed at the end. What is there of an ingest that was stopped is not done
+again: batches that were read are runs, shards that were merged have records.
+"""
+
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plurank.choices import Ties
+from plurank.data.columns import ROLES, check_roles
+from plurank.data.readers import File
+from plurank.exceptions import DataError
+from plurank.io import as_path, check_parent, only_one, write_json
+from plurank.progress import Progress, silent
+from plurank.store.merge import CUTS, merge_runs
+from plurank.store.runs import (
+    RUNS,
+    Budget,
+    Inputs,
+    Source,
+    fingerprint,
+    list_inputs,
+    list_runs,
+    parse_memory,
+    read_inputs,
+)
+from plurank.store.store import MANIFEST, Store, open_store
+from plurank.validation import check_choice
+
+FORMAT = "plurank ingest 1"
+PLAN, STORE, FINISHED = "plan.json", "store", "finished"
+
+Plan = dict[str, Any]
+
+
+def ingest(
+    inputs: Inputs,
+    store: File,
+    *,
+    columns: Mapping[str, str] | None = None,
+    ties: Ties = "half",
+    memory: int | str = "2GB",
+    overwrite: bool = False,
+    on_progress: Progress = silent,
+) -> Store:
+    """Turn files of comparisons, more than memory holds if need be, into a store on disk.
+
+    ``inputs`` are files (CSV, TSV, Parquet, JSON lines, plain or gzipped), globs or folders, read as
+    :func:`read_comparisons` reads one file; ``memory`` is about the most to use. An ingest that was stopped goes on
+    where it was if it is called again in the same way.
+    """
+    return build_store(inputs, store, columns, ties, Budget.of(parse_memory(memory)), overwrite, on_progress)
+
+
+def build_store(
+    inputs: Inputs, store: File, columns: Mapping[str, str] | None, ties: Ties, budget: Budget, overwrite: bool,
+    on_progress: Progress,
+) -> Store:  # fmt: skip
+    """Do what :func:`ingest` says, in pieces of the given sizes."""
+    check_roles(columns, ROLES)
+    check_choice("ties", ties, Ties)
+    target = as_path(store, "store").resolve()
+    part = target.with_name(f"{target.name}.part")
+    source = Source(list_inputs(inputs, without=(target, part)), columns, ties)
+    check_parent(target)
+    busy = DataError(f"another ingest is writing {target} right now. Wait for it, or give another name.")
+    with only_one(target.with_name(f".{target.name}.lock"), busy):
+        _build(part, target, source, budget, overwrite, on_progress)
+    return open_store(store)
+
+
+def _build(part: Path, target: Path, source: Source, budget: Budget, overwrite: bool, on_progress: Progress) -> None:
+    plan = _make_plan(source)
+    shutil.rmtree(_trash(part), ignore_errors=True)
+    if not _is_finished(part, target, plan):
+        _check_target(target, overwrite)
+        _prepare(part, plan)
+        _fill(part, source, plan, budget, on_progress)
+    _finish(part, target)
+
+
+def _make_plan(source: Source) -> Plan:
+    """Give all that an ingest depends on; memory may change on the way."""
+    named = {role: str(name) for role, name in (source.columns or {}).items()}
+    return {"format": FORMAT, "inputs": fingerprint(source.files), "columns": named, "ties": source.ties}
+
+
+def _read_plan(part: Path) -> Plan | None:
+    try:
+        plan = json.loads((part / PLAN).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return plan if isinstance(plan, dict) and str(plan.get("format")).startswith("plurank ingest") else None
+
+
+def _is_finished(part: Path, target: Path, plan: Plan) -> bool:
+    """Tell whether all that is left to do, or less, is to give the store its name."""
+    is_ours = (part / FINISHED).exists() and _read_plan(part) == plan
+    return is_ours and ((part / STORE).exists() or target.exists())
+
+
+def _check_target(target: Path, overwrite: bool) -> None:
+    if not target.exists():
+        return
+    if not (target / MANIFEST).is_file():
+        raise DataError(f"{target} is there already and is not a store that could be replaced. Give another name.")
+    if not overwrite:
+        raise DataError(
+            f"{target} is there already. Give another name, or have it replaced "
+            "(overwrite=True; on the command line --overwrite)."
+        )
+
+
+def _prepare(part: Path, plan: Plan) -> None:
+    """Make the folder to work in, or keep it if it is of an ingest with the same plan."""
+    known = _read_plan(part)
+    if known == plan and not (part / FINISHED).exists():
+        return
+    if known is not None:
+        if known != plan:
+            warnings.warn(f"{_describe_change(known, plan)}, so {part.name} is of no use; starting over.", stacklevel=4)
+        _remove(part)
+    elif part.exists() and any(not entry.name.startswith(".") for entry in part.iterdir()):
+        raise DataError(f"{part} is in the way, and not of an ingest that was stopped. Move it elsewhere.")
+    part.mkdir(exist_ok=True)
+    write_json(part / PLAN, plan)
+
+
+def _describe_change(known: Plan, plan: Plan) -> str:
+    before = {entry["path"]: entry for entry in known["inputs"]}
+    if list(before) != [entry["path"] for entry in plan["inputs"]]:
+        return "the inputs are others than before"
+    changed = [entry["path"] for entry in plan["inputs"] if entry != before[entry["path"]]]
+    return f"{changed[0]} has changed" if changed else "the options are others than before"
+
+
+def _fill(part: Path, source: Source, plan: Plan, budget: Budget, on_progress: Progress) -> None:
+    """Read and merge, or go on with it; data that are refused leave nothing behind."""
+    if not (part / CUTS).exists():  # made when all is read
+        try:
+            read_inputs(source, part, budget, on_progress)
+            now = _make_plan(source)
+            if now != plan:
+                raise DataError(f"{_describe_change(plan, now)} while it was read. Run again when it is complete.")
+        except DataError:
+            _remove(part)
+            raise
+    merge_runs(list_runs(part / RUNS), part, part / STORE, budget, on_progress)
+
+
+def _finish(part: Path, target: Path) -> None:
+    """Give the store its name; what is repeated after an interruption does no harm."""
+    write_json(part / FINISHED, True)
+    if (part / STORE).exists():
+        if target.exists():
+            os.replace(target, part / "replaced")
+        os.replace(part / STORE, target)
+    for entry in part.iterdir():  # what takes long while it still says that all is done
+        if entry.is_dir():
+            shutil.rmtree(entry)
+    _remove(part)
+
+
+def _remove(part: Path) -> None:
+    """Remove the folder worked in, under another name, so that half of it is never taken for the whole."""
+    os.replace(part, _trash(part))
+    shutil.rmtree(_trash(part))
+
+
+def _trash(part: Path) -> Path:
+    return part.with_name(f".{part.name}.trash")

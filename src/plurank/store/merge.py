@@ -1,0 +1,257 @@
+"""The second half of an ingest: sorted runs are merged into the shards of a store."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plurank.data.encoding import invert
+from plurank.exceptions import ParameterError
+from plurank.io import write_beside, write_json
+from plurank.progress import Progress
+from plurank.store.runs import (
+    LEFT_OUT,
+    NEW_ITEMS,
+    PROGRAM,
+    RECORD,
+    RUNS,
+    USER_ROW,
+    Budget,
+    Run,
+    rewrite_as_text,
+    run_folder,
+    settle_type,
+)
+from plurank.store.shards import (
+    USERS,
+    Shard,
+    clear_folder,
+    map_array,
+    map_part,
+    merge_parts,
+    read_labels,
+    write_labels,
+    write_shard,
+)
+from plurank.store.store import (
+    FORMAT,
+    ITEMS,
+    MANIFEST,
+    SHARDS,
+    VERSION,
+    seal,
+)
+from plurank.types import Codes, Integers
+
+# Where to cut the users of all runs into shards, so that none holds more comparisons than it may.
+#
+# Users are looked at in sorted order. Edges are users drawn from the runs, one for every so many comparisons; how many
+# comparisons lie between two of them is counted exactly, and where there are too many, more edges are drawn.
+
+DRAWS = 32  # edges for every shard's worth of comparisons
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """How many users of each run come before each shard but the first, (n_shards - 1, n_runs).
+
+    ``sizes`` are the comparisons of each shard, (n_shards,), and ``largest`` is the first user of the largest.
+    """
+
+    positions: Integers
+    sizes: Integers
+    largest: Any
+
+
+def cut_into_shards(folders: Sequence[Path], total: int, most: int) -> Cuts:
+    """Cut the users of sorted runs into shards of at most so many comparisons, or of one user who has more."""
+    edges = read_labels(folders[0] / USERS, 0, 0)
+    before = np.zeros(0, dtype=np.int64)
+    while True:
+        bounds = np.concatenate([[0], before, [total]])
+        heavy = np.flatnonzero(np.diff(bounds) > most)
+        drawn = _draw_edges(folders, edges, heavy, max(1, most // DRAWS))
+        if not len(drawn):
+            break
+        edges = pl.concat([edges, drawn]).unique().sort()
+        before = sum((_count_before(folder, edges)[1] for folder in folders), start=np.zeros(len(edges), np.int64))
+    chosen = pack(before, total, most)
+    positions = np.stack([_count_before(folder, edges.gather(chosen))[0] for folder in folders], axis=1)
+    sizes = np.diff(np.concatenate([[0], before[chosen], [total]]))
+    firsts = pl.concat([edges.head(1), edges.gather(chosen)])
+    return Cuts(positions, sizes, firsts[int(np.argmax(sizes))] if len(firsts) else None)
+
+
+def _count_before(folder: Path, edges: pl.Series) -> tuple[Integers, Integers]:
+    """Give how many users of a run, and how many comparisons of theirs, come before each edge."""
+    positions = read_labels(folder / USERS).search_sorted(edges, "left").to_numpy().astype(np.int64)
+    return positions, np.asarray(map_array(folder, "offsets")[positions])
+
+
+def _draw_edges(folders: Sequence[Path], edges: pl.Series, heavy: Integers, step: int) -> pl.Series:
+    """Draw users strictly between edges c - 1 and c, for all heavy c: the user of every so many comparisons.
+
+    The first of each run is drawn, too, so that an edge with very many comparisons is soon alone.
+    """
+    drawn = [edges.clear()]
+    seen = np.zeros(len(heavy), dtype=np.int64)
+    for folder in folders if len(heavy) else ():
+        users, offsets = read_labels(folder / USERS), map_array(folder, "offsets")
+        begins = np.concatenate([[0], users.search_sorted(edges, "right").to_numpy()])[heavy]
+        ends = np.concatenate([users.search_sorted(edges, "left").to_numpy(), [len(users)]])[heavy]
+        for c in np.flatnonzero(begins < ends):
+            first, last = offsets[begins[c]], offsets[ends[c]]
+            rows = np.append(np.arange(first - seen[c] % step + step, last, step), first)
+            drawn.append(users.gather(np.searchsorted(offsets, rows, "right") - 1))
+            seen[c] += last - first
+    return pl.concat(drawn).unique()
+
+
+def pack(before: Integers, total: int, most: int) -> Integers:
+    """Choose edges so that shards are as large as they may be; ``before`` are the comparisons before each edge."""
+    chosen, begun = [], 0
+    for edge, (here, following) in enumerate(pairwise([*before, total])):
+        if following - begun > most and here > begun:
+            chosen.append(edge)
+            begun = here
+    return np.array(chosen, dtype=np.int64)
+
+
+TEXT_RUNS, CUTS, RECORDS = "text-runs", "cuts.npy", "records"
+
+
+def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_progress: Progress) -> None:
+    """Merge runs into a store, going on after the shards that are there."""
+    folders = _sort_alike(runs, part)
+    ranks, items = _sort_items(runs, part)
+    positions = _find_positions(runs, folders, part / CUTS, budget)
+    (part / RECORDS).mkdir(exist_ok=True)
+    records = []
+    for number in range(len(positions) - 1):
+        record = part / RECORDS / f"{number:06d}.json"
+        if not record.exists():
+            shard = _merge(runs, folders, positions[number], positions[number + 1], ranks)
+            write_json(record, _write_shard(store / SHARDS / record.stem, shard))
+        records.append(json.loads(record.read_bytes()))
+        on_progress("sorting users", (number + 1) / (len(positions) - 1))
+    left_out = part / LEFT_OUT
+    excluded = json.loads(left_out.read_bytes()) if left_out.exists() else []
+    _write_manifest(store, records, items, excluded)
+
+
+def _sort_alike(runs: list[Run], part: Path) -> list[Path]:
+    """Give the folders of all runs, their users sorted as text where that is what ids are, else as whole numbers."""
+    folders = [run_folder(part / RUNS, run.number) for run in runs]
+    if settle_type("user", {run.user_kind: "" for run in runs}) == pl.String:
+        for run in runs:
+            if run.user_kind == "plain":
+                again = run_folder(part / TEXT_RUNS, run.number)
+                if not (again / RECORD).exists():
+                    rewrite_as_text(run, folders[run.number], again)
+                folders[run.number] = again
+    return folders
+
+
+def _sort_items(runs: list[Run], part: Path) -> tuple[Codes, pl.Series]:
+    """Give the place of each item of the runs among all items, and all items in order."""
+    items = pl.concat([read_labels(run_folder(part / RUNS, run.number) / NEW_ITEMS) for run in runs])
+    items = items.cast(settle_type("item", {run.item_kind: "" for run in runs}))
+    order = items.arg_sort().to_numpy()
+    return invert(order), items.gather(order)
+
+
+def _find_positions(runs: list[Run], folders: list[Path], file: Path, budget: Budget) -> Integers:
+    """Give which users of each run go to which shard: from row s to row s + 1 of (n_shards + 1, n_runs)."""
+    if not file.exists():
+        total = sum(run.n_comparisons for run in runs)
+        width = sum(run.label_bytes for run in runs) / total
+        cuts = cut_into_shards(folders, total, budget.rows_of_shard(width))
+        _refuse_giants(cuts, budget)
+        ends = [run.n_users for run in runs]
+        with write_beside(file) as beside, beside.open("wb") as content:
+            np.save(content, np.vstack([np.zeros(len(runs), np.int64), cuts.positions, ends]))
+    positions: Integers = np.load(file, allow_pickle=False)
+    return positions
+
+
+def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
+    """Refuse users with more comparisons than can be merged at once; only shards of a single user are that large."""
+    n = int(cuts.sizes.max())
+    if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
+        needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
+        raise ParameterError(
+            f"user {cuts.largest!r:.60} has {n:,} comparisons, more than the memory given has room for. "
+            f"Give {needed:,}GB of memory, and run again to go on."
+        )
+
+
+def _merge(runs: list[Run], folders: list[Path], begins: Integers, ends: Integers, ranks: Codes) -> Shard:
+    """Merge the users from one position of each run to another, and number items by their places."""
+    parts = [
+        map_part(folder, int(begin), int(end), is_weighted=run.is_weighted)
+        for run, folder, begin, end in zip(runs, folders, begins, ends, strict=True)
+        if begin < end
+    ]
+    merged = merge_parts(parts)
+    weights = merged.weights
+    if weights is None and any(run.is_weighted for run in runs):
+        weights = np.ones(len(merged.winners))
+    return replace(merged, winners=ranks[merged.winners], losers=ranks[merged.losers], weights=weights)
+
+
+def _write_shard(folder: Path, shard: Shard) -> dict[str, Any]:
+    """Write a shard; gives its record, with how many users made how many comparisons."""
+    clear_folder(folder)
+    files = write_shard(folder, shard)
+    per_user, n_users = np.unique(np.diff(shard.offsets), return_counts=True)
+    return {
+        "name": folder.name,
+        "n_users": len(shard.users),
+        "n_comparisons": len(shard.winners),
+        "total_weight": float(len(shard.winners) if shard.weights is None else shard.weights.sum()),
+        "is_weighted": shard.weights is not None,
+        "files": files,
+        "per_user": list(zip(per_user.tolist(), n_users.tolist(), strict=True)),
+    }
+
+
+def _write_manifest(
+    store: Path, records: list[dict[str, Any]], items: pl.Series, excluded: list[dict[str, Any]]
+) -> None:
+    """Write what makes shards a store."""
+    for leftover in store.glob(".*.part"):  # of an ingest that was killed just here
+        leftover.unlink()
+    per_user: Counter[int] = Counter()
+    for record in records:
+        per_user.update(dict(record["per_user"]))
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "n_users": per_user.total(),
+        "n_items": len(items),
+        "n_comparisons": sum(record["n_comparisons"] for record in records),
+        "total_weight": math.fsum(record["total_weight"] for record in records),
+        "is_weighted": records[0]["is_weighted"],
+        "least_per_user": min(per_user),
+        "median_per_user": _median(per_user),
+        "most_per_user": max(per_user),
+        "excluded": excluded,
+        "items": write_labels(store / ITEMS, items),
+        "shards": [{key: record[key] for key in ("name", "n_users", "n_comparisons", "files")} for record in records],
+    }
+    write_json(store / MANIFEST, {**manifest, "checksum": seal(manifest)})
+
+
+def _median(counts: Counter[int]) -> float:
+    """Give the median of values that occur so many times."""
+    values = np.array(sorted(counts))
+    ends = np.cumsum([counts[value] for value in values])
+    middle = [(ends[-1] - 1) // 2, ends[-1] // 2]
+    return float(values[np.searchsorted(ends, middle, "right")].mean())

@@ -1,0 +1,345 @@
+"""Comparisons that live on disk, in shards of whole users, so that there may be more of them than memory.
+
+A store is a folder with ``manifest.json`` (counts, and the names, sizes and checksums of all files), ``items.parquet``
+(the labels of items) and ``shards/``. Users are sorted over all shards as in :class:`Comparisons`. ``plurank ingest``
+makes one.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Callable
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plurank.data.build import LEAST_WEIGHT, MOST_WEIGHT
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, as_labels
+from plurank.data.exclusions import Exclusion, check_exclusions
+from plurank.data.readers import File
+from plurank.exceptions import DataError, ParameterError
+from plurank.io import as_path
+from plurank.store.shards import (
+    USERS,
+    FileRecord,
+    check_content,
+    check_size,
+    count_labels,
+    map_array,
+    map_columns,
+    read_labels,
+)
+from plurank.text import describe_spread, list_sizes
+from plurank.validation import is_number
+
+# What a store must be like before its numbers are used as places in arrays, however well it is sealed.
+#
+# Checksums find damage. Whoever makes a store on purpose can seal anything; kernels would then read and write anywhere.
+
+COUNTS = ("n_users", "n_items", "n_comparisons", "least_per_user", "most_per_user")
+ARRAYS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
+
+
+def is_manifest(manifest: dict[str, Any], items: str) -> bool:
+    """Tell whether a manifest has fields of the right kinds, and names no file that is not the store's own."""
+    shards = manifest["shards"]
+    return (
+        all(_is_count(manifest[name]) for name in COUNTS)
+        and all(is_number(manifest[name]) and manifest[name] > 0 for name in ("total_weight", "median_per_user"))
+        and isinstance(manifest["is_weighted"], bool)
+        and check_exclusions(manifest.get("excluded", []))  # which older stores do not have
+        and _is_record(manifest["items"], {items})
+        and isinstance(shards, list)
+        and all(_is_shard(shard, manifest["is_weighted"]) for shard in shards)
+        and all(sum(shard[name] for shard in shards) == manifest[name] for name in ("n_users", "n_comparisons"))
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_whole(value) and 0 < value < 2**62
+
+
+def _is_shard(shard: Any, is_weighted: bool) -> bool:
+    if not isinstance(shard, dict) or not isinstance(shard.get("files"), list):
+        return False
+    names = {f"{name}.npy" for name in ARRAYS if is_weighted or name != "weights"} | {USERS}
+    return (
+        re.fullmatch("[0-9]{1,20}", str(shard.get("name"))) is not None
+        and _is_count(shard.get("n_users"))
+        and _is_count(shard.get("n_comparisons"))
+        and all(_is_record(record, names) for record in shard["files"])
+        and {record["name"] for record in shard["files"]} == names
+    )
+
+
+def _is_record(record: Any, names: set[str]) -> bool:
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("name"), str)
+        and record["name"] in names
+        and _is_whole(record.get("size"))
+        and _is_whole(record.get("checksum"))
+    )
+
+
+def check_arrays(folder: Path, shard: dict[str, Any], n_items: int, is_weighted: bool) -> None:
+    """Refuse a shard whose arrays are not what its manifest says, or lead outside each other."""
+    n_users, n = shard["n_users"], shard["n_comparisons"]
+    for name in ARRAYS if is_weighted else list(ARRAYS)[:3]:
+        try:
+            array = map_array(folder, name)
+        except Exception:  # a damaged npy can raise nearly anything
+            array = np.empty(0)
+        expected = n_users + 1 if name == "offsets" else n
+        if array.dtype != ARRAYS[name] or array.shape != (expected,) or not _is_sound(name, array, n, n_items):
+            raise DataError(f"{folder / name}.npy is not what a store has there. Ingest the data again.")
+    if count_labels(folder / USERS) != n_users:
+        raise DataError(f"{folder / USERS} is not what a store has there. Ingest the data again.")
+
+
+def _is_sound(name: str, array: NDArray[Any], n: int, n_items: int) -> bool:
+    if name == "offsets":
+        return bool(array[0] == 0 and array[-1] == n and (np.diff(array) >= 0).all())
+    if name == "weights":
+        return bool(array.min() >= LEAST_WEIGHT / 2 and array.max() <= MOST_WEIGHT)  # a tie is half a win
+    return bool(array.min() >= 0 and array.max() < n_items)
+
+
+MANIFEST, ITEMS, SHARDS = "manifest.json", "items.parquet", "shards"
+FORMAT, VERSION = "plurank store", 1
+FIELDS = (
+    "n_users", "n_items", "n_comparisons", "total_weight", "is_weighted", "least_per_user", "median_per_user",
+    "most_per_user", "items", "shards",
+)  # fmt: skip
+
+Manifest = dict[str, Any]
+_checked: set[tuple[Path, int, int]] = set()  # files whose content this process has checked, with size and time
+
+
+def open_store(path: File) -> "Store":
+    """Open a store made by ``plurank ingest``; refuses one that is not whole."""
+    return Store(path)
+
+
+class Store:
+    """Comparisons on disk, sorted by user; ``block`` gives those of some users as :class:`Comparisons`.
+
+    Files are mapped into memory, not read, and their checksums are checked when they are first touched.
+    """
+
+    rated: bool | None = None
+
+    def __init__(self, path: File) -> None:
+        self.path = _existing_folder(path)
+        self._manifest = read_manifest(self.path)
+        check_size(self.path, self._manifest["items"])
+        for number, shard in enumerate(self._manifest["shards"]):
+            for record in shard["files"]:
+                check_size(self._folder(number), record)
+        self._first_users = [0, *accumulate(shard["n_users"] for shard in self._manifest["shards"])]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # the manifest travels, so that whoever opens the files elsewhere notices if they are others
+        return {name: value for name, value in self.__dict__.items() if name not in ("items", "offsets")}
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are."""
+        return int(self._manifest["n_users"])
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return int(self._manifest["n_items"])
+
+    def __len__(self) -> int:
+        return int(self._manifest["n_comparisons"])
+
+    @property
+    def n_shards(self) -> int:
+        """How many shards the users are in."""
+        return len(self._manifest["shards"])
+
+    @property
+    def n_bytes(self) -> int:
+        """How much the files hold together."""
+        files = [self._manifest["items"], *(file for shard in self._manifest["shards"] for file in shard["files"])]
+        return sum(file["size"] for file in files)
+
+    @property
+    def total_weight(self) -> float:
+        """How many comparisons they count as."""
+        return float(self._manifest["total_weight"])
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether comparisons have weights."""
+        return bool(self._manifest["is_weighted"])
+
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        """What the ingest left out."""
+        return tuple(Exclusion(**entry) for entry in self._manifest.get("excluded", []))
+
+    @property
+    def per_user(self) -> tuple[int, float, int]:
+        """How many comparisons users made: the fewest, the median and the most."""
+        m = self._manifest
+        return m["least_per_user"], m["median_per_user"], m["most_per_user"]
+
+    def __repr__(self) -> str:
+        weighted = f", total weight {self.total_weight:,.10g}" if self.is_weighted else ""
+        sizes = list_sizes(self.n_users, self.n_items, len(self))
+        return f"<Store: {sizes} ({describe_spread(*self.per_user)}){weighted}>"
+
+    @cached_property
+    def items(self) -> Labels:
+        """The labels of items, (n_items,)."""
+        _check_once(self.path, [self._manifest["items"]])
+        labels = read_labels(self.path / ITEMS)
+        if len(labels) != self.n_items:
+            raise DataError(f"{self.path} has {len(labels):,} items, expected {self.n_items:,}. Ingest the data again.")
+        return as_labels(labels)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the comparisons of each user begin, (n_users + 1,), read when first asked for."""
+        parts = [np.zeros(1, dtype=np.int64)]
+        for number in range(self.n_shards):
+            parts.append(parts[-1][-1] + map_array(self._checked_folder(number), "offsets")[1:])
+        return np.concatenate(parts)
+
+    @property
+    def users(self) -> Labels:
+        """The labels of users, (n_users,), read whenever asked for."""
+        folders = [self._checked_folder(number) for number in range(self.n_shards)]
+        return as_labels(pl.concat([read_labels(folder / USERS) for folder in folders]))
+
+    @property
+    def fingerprint(self) -> int:
+        """A number that changes with what is in the store."""
+        return int(self._manifest["checksum"])
+
+    def block(self, begin: int, end: int, *, labelled: bool = True) -> Comparisons:
+        """Give users begin to end - 1 as Comparisons of the same items; inside one shard without copying.
+
+        Without ``labelled`` users have numbers for names, which takes no time.
+        """
+        if not 0 <= begin <= end <= self.n_users:
+            raise ParameterError(f"expected 0 <= begin <= end <= {self.n_users:,} users, got {begin} and {end}.")
+        numbers = range(self.n_shards)
+        touched = [n for n in numbers if self._first_users[n] < end and begin < self._first_users[n + 1]]
+        return join_users([self._part(number, begin, end, labelled) for number in touched or [0]])
+
+    def to_comparisons(self) -> Comparisons:
+        """Read everything into memory."""
+        return self.block(0, self.n_users)
+
+    def take_users(self, chosen: NDArray[np.bool_]) -> Comparisons:
+        """Read the marked users into memory; all items stay."""
+        parts = []
+        for number in range(self.n_shards):
+            first, last = self._first_users[number : number + 2]
+            if chosen[first:last].any():
+                parts.append(self._part(number, first, last, True).take_users(chosen[first:last]))
+        return join_users(parts)
+
+    def _part(self, number: int, begin: int, end: int, labelled: bool) -> Comparisons:
+        """Give those of users begin to end - 1 that live in one shard."""
+        first, last = self._first_users[number : number + 2]
+        folder = self._checked_folder(number)
+        own = np.clip([begin, end], first, last) - first
+        columns = map_columns(folder, int(own[0]), int(own[1]), is_weighted=self.is_weighted)
+        if labelled:
+            users = as_labels(read_labels(folder / USERS, int(own[0]), int(own[1])))
+        else:
+            users = np.arange(first + own[0], first + own[1])
+        return Comparisons(*columns[:3], self.items, users, columns[3])
+
+    def _folder(self, number: int) -> Path:
+        return self.path / SHARDS / str(self._manifest["shards"][number]["name"])
+
+    def _checked_folder(self, number: int) -> Path:
+        folder, shard = self._folder(number), self._manifest["shards"][number]
+        _check_once(folder, shard["files"], lambda: check_arrays(folder, shard, self.n_items, self.is_weighted))
+        return folder
+
+
+def join_users(parts: list[Comparisons]) -> Comparisons:
+    """Put the comparisons of different users one after the other; all parts have the same items."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = [0, *accumulate(len(part) for part in parts)]
+    ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+    weights = [part.weights for part in parts if part.weights is not None]
+    return Comparisons(
+        np.concatenate([part.winners for part in parts]),
+        np.concatenate([part.losers for part in parts]),
+        np.concatenate([np.zeros(1, dtype=np.int64), *ends]),
+        parts[0].items,
+        np.concatenate([part.users for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
+def _check_once(folder: Path, records: list[FileRecord], check_more: Callable[[], None] = lambda: None) -> None:
+    """Check the content of files unless this process has done so, and they have not been touched since."""
+    keys = {_key(folder, record) for record in records}
+    if not keys <= _checked:
+        for record in records:
+            check_content(folder, record)
+        check_more()
+        _checked.update(keys)
+
+
+def _key(folder: Path, record: FileRecord) -> tuple[Path, int, int]:
+    check_size(folder, record)
+    file = folder / record["name"]
+    return file.resolve(), record["checksum"], file.stat().st_mtime_ns
+
+
+def _existing_folder(path: File) -> Path:
+    folder = as_path(path, "store").resolve()
+    if folder.is_file():
+        raise DataError(f"{folder} is a file; expected the folder of a store, made by `plurank ingest`.")
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such store. Make one with `plurank ingest`.")
+    return folder
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read what a store says of itself; refuse what is none, or not whole."""
+    file = folder / MANIFEST
+    if not file.is_file():
+        if folder.suffix == ".part":
+            raise DataError(f"{folder} is a store that is not finished. Run the same `plurank ingest` again to go on.")
+        raise DataError(f"{folder} is not a store: it has no {MANIFEST}. Make one with `plurank ingest`.")
+    try:
+        manifest = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DataError(f"{file} is damaged, or not of a store. Ingest the data again.")
+    if manifest.get("version") != VERSION:
+        came = manifest.get("version")
+        raise DataError(f"{folder} is a store of version {came}; this plurank reads {VERSION}. Ingest the data again.")
+    is_sealed = manifest.get("checksum") == seal(manifest) and manifest.keys() >= set(FIELDS)
+    if not is_sealed or not is_manifest(manifest, ITEMS):
+        raise DataError(f"{file} is damaged: it is not what was written. Ingest the data again.")
+    return manifest
+
+
+def seal(manifest: Manifest) -> int:
+    """Give the checksum of a manifest without its own."""
+    content = {key: value for key, value in manifest.items() if key != "checksum"}
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())

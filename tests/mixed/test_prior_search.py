@@ -1,0 +1,222 @@
+"""Priors are chosen by what predicts comparisons held out inside the training data."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from plurank import Comparisons, simulate
+from plurank.mixed import prior_search as choosing
+from plurank.mixed.prior_search import (
+    RANGES,
+    STEP,
+    Fits,
+    _between,
+    _gain,
+    _is_worse,
+    _move,
+    _place,
+    _splits,
+    choose_priors,
+    rescale,
+)
+from plurank.mixed.priors import Priors, mean_of
+from plurank.mixed.users import InMemory
+from tests.oracles.small_data import draw_comparisons
+
+
+@pytest.fixture(scope="module")
+def strict_data():
+    return simulate(60, 6, 2, 30, concentration=0.0, random_state=2, mean_weights=[0.5, 0.5]).comparisons
+
+
+def choose(comparisons, priors, *free, mixing="probability"):
+    return choose_priors(InMemory(comparisons), priors, mixing, free, rng=np.random.default_rng(0)).priors
+
+
+def test_priors_that_are_not_free_stay(strict_data):
+    priors = Priors.vague(2)
+    assert choose(strict_data, priors) is priors
+    moved = choose(strict_data, priors, "spread")
+    assert moved.concentration == priors.concentration
+    assert moved.spread != priors.spread
+    moved = choose(strict_data, priors, "concentration")
+    assert moved.spread == priors.spread
+
+
+def test_where_nothing_is_free_nothing_is_tried(strict_data, rng):
+    crowd = InMemory(strict_data)
+    for n_rankings, rated in ((2, False), (1, True)):
+        chosen = choose_priors(crowd, Priors.vague(n_rankings), "probability", (), rated=rated, rng=rng)
+        assert chosen.quality is None
+    assert choose_priors(crowd, Priors.vague(2), "probability", (), rated=True, rng=rng).quality is not None
+
+
+def test_a_single_ranking_has_no_concentration_to_choose(strict_data):
+    priors = Priors.vague(1)
+    assert choose(strict_data, priors, "concentration") is priors
+    assert choose(strict_data, priors, "concentration", "spread").concentration == priors.concentration
+
+
+def test_too_little_data_give_the_priors_back(rng):
+    priors = Priors.vague(2)
+    assert choose(draw_comparisons(rng, n_users=4, most=3), priors, "concentration", "spread") is priors
+
+
+def test_strict_choices_of_users_with_one_ranking_each_ask_for_a_large_spread_and_a_small_concentration(strict_data):
+    chosen = choose(strict_data, Priors.vague(2), "concentration", "spread")
+    assert chosen.spread > 1.0
+    assert chosen.concentration < 1.0
+
+
+def test_priors_with_which_a_fit_from_nothing_predicts_worse_are_not_taken(strict_data, monkeypatch):
+    good, bad = Priors.vague(2, 0.3, 3.0), Priors.vague(2, 300.0, 0.03)
+    splits = _splits(strict_data, 2, "probability", False, np.random.default_rng(0))
+    assert _is_worse(bad, Fits(splits, good, "probability"))
+    assert not _is_worse(good, Fits(splits, bad, "probability"))
+    assert not _is_worse(good, Fits(splits, good, "probability"))
+    first = Priors.vague(2)
+    assert choose(strict_data, first, "concentration", "spread") != first
+    monkeypatch.setattr(choosing, "_is_worse", lambda *_: True)
+    assert choose(strict_data, first, "concentration", "spread") is first
+
+
+def test_no_priors_are_tried_twice_and_what_is_clear_is_tried_on_one_split(strict_data, monkeypatch):
+    fitted = []
+
+    def fit(split, priors, mixing, n_passes, memory=None):
+        fitted.append((id(split.train), n_passes, priors.concentration, priors.spread))
+        return real(split, priors, mixing, n_passes, memory)
+
+    real = choosing._fit
+    monkeypatch.setattr(choosing, "_fit", fit)
+    splits = _splits(strict_data, 2, "probability", False, np.random.default_rng(0))
+    first = Priors.vague(2, 0.3, 3.0)
+    fits = Fits(splits, first, "probability")
+    clearly_worse = replace(first, concentration=100.0, spread=0.1)
+    gains = [fits.gain(clearly_worse, first) for _ in range(2)]
+    assert gains[0] == gains[1]
+    assert gains[0][0] < 0
+    assert len(fitted) == 2, "both priors, on the first split alone"
+    assert fits.gain(clearly_worse, first, from_all=True)[0] < 0
+    assert len(set(fitted)) == len(fitted) == 2 * len(splits)
+
+
+def test_rescaled_scores_keep_what_rankings_share_and_how_much_people_differ(rng):
+    scores = rng.standard_normal((6, 3))
+    rescaled = rescale(scores, 3.0, 15.0)
+    np.testing.assert_allclose(rescaled.mean(axis=1), scores.mean(axis=1))
+    # the variance of scores mixed with Dirichlet weights is that of an item's scores over the concentration plus 1
+    np.testing.assert_allclose(rescaled.var(axis=1) / 16.0, scores.var(axis=1) / 4.0)
+
+
+@pytest.mark.parametrize("mixing", ["probability", "utility"])
+def test_the_priors_stay_within_their_ranges(strict_data, mixing):
+    chosen = choose(strict_data, Priors.vague(2, 0.05, 30.0), "concentration", "spread", mixing=mixing)
+    for name, (low, high) in RANGES.items():
+        assert low <= getattr(chosen, name) <= high
+
+
+def test_the_same_seed_chooses_the_same_priors(strict_data):
+    once, again = (choose(strict_data, Priors.vague(2), "spread", mixing="utility") for _ in range(2))
+    assert (once.spread, once.concentration) == (again.spread, again.concentration)
+
+
+def test_progress_is_told_while_choosing(strict_data):
+    told = []
+    choose_priors(
+        InMemory(strict_data),
+        Priors.vague(2),
+        "probability",
+        ("spread",),
+        rng=np.random.default_rng(0),
+        on_progress=lambda stage, done: told.append((stage, done)),
+    )
+    assert told
+    assert all(stage and 0 <= done <= 1 for stage, done in told)
+
+
+def test_mean_weights_sum_to_one_and_leave_no_ranking_out():
+    mean = mean_of(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]))
+    assert mean.sum() == pytest.approx(1.0)
+    assert (mean > 0).all()
+    np.testing.assert_allclose(mean, [0.75, 0.25, 0.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("mixing", ["probability", "utility"])
+def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
+    rng = np.random.default_rng(0)
+    taste = 2.0 * rng.standard_normal((2, 10))
+    liking = taste[rng.integers(2, size=400)]
+    worths = []
+    for noise in (0.1, 4.0):
+        seen = liking + noise * rng.standard_normal(liking.shape)
+        users, items = (index.ravel() for index in np.indices(seen.shape))
+        ranked = pl.DataFrame({"user": users, "item": items, "rank": (-seen).argsort().argsort().ravel() + 1})
+        c = Comparisons.from_rankings(ranked)
+        chosen = choose_priors(
+            InMemory(c), Priors.vague(2), mixing, ("concentration", "spread"), rated=True, rng=np.random.default_rng(0)
+        ).priors
+        worths.append(chosen.worth)
+    assert worths[0] > worths[1]
+
+
+@pytest.mark.parametrize(("n_users", "many", "moves"), [(20, 100_000, False), (400, 100_000, True), (20, 100, True)])
+def test_priors_stay_where_few_ratings_tell_little_of_each_score(n_users, many, moves, monkeypatch):
+    monkeypatch.setattr("plurank.mixed.prior_search.MANY_OBSERVATIONS", many)
+    rng = np.random.default_rng(0)
+    seen = 3.0 * rng.standard_normal((2, 10))[rng.integers(2, size=n_users)] + rng.standard_normal((n_users, 10))
+    users, items = (index.ravel() for index in np.indices(seen.shape))
+    c = Comparisons.from_ratings(pl.DataFrame({"user": users, "item": items, "rating": seen.ravel()}))
+    priors = Priors.vague(2)
+    found = choose_priors(InMemory(c), priors, "utility", ("spread",), rated=True, rng=np.random.default_rng(0))
+    assert (found.priors.spread != priors.spread) == moves
+    assert found.quality is not None, "what they predict is told all the same"
+
+
+def test_comparisons_asked_one_by_one_have_no_worth_to_choose(strict_data):
+    assert choose(strict_data, Priors.vague(2), "concentration", "spread").worth == 1.0
+
+
+@pytest.mark.parametrize(("top", "moved"), [(0.3, 0.3), (-0.45, -0.45), (0.0, 0.0), (0.9, 0.5), (-4.0, -0.5)])
+def test_priors_move_to_the_top_of_the_parabola_through_their_neighbours_by_half_a_step_at_most(top, moved):
+    priors = Priors.vague(2, concentration=1.0)
+    gains = {_place(_move(priors, {"spread": 1.0}, sign)): top**2 - (sign - top) ** 2 for sign in (-1.0, 1.0)}
+    found = _between(priors, gains)
+    assert found.concentration == 1.0, "whose neighbours were not tried"
+    assert found.spread == pytest.approx(STEP**moved)
+
+
+def test_priors_stay_where_neighbours_do_not_bend_down():
+    priors = Priors.vague(2, concentration=1.0)
+    gains = {_place(_move(priors, {"spread": 1.0}, sign)): sign for sign in (-1.0, 1.0)}
+    assert _between(priors, gains) is priors
+
+
+def test_a_move_along_the_ridge_changes_the_concentration_by_twice_as_many_steps():
+    priors = Priors.vague(2, concentration=1.0)
+    for sign in (-1.0, 1.0):
+        moved = _move(priors, {"concentration": 2.0, "spread": 1.0}, sign)
+        assert moved.concentration == pytest.approx(10.0**sign)
+        assert moved.spread == pytest.approx(10.0 ** (0.5 * sign))
+    assert _move(priors, {"concentration": 7.0}, 1.0) is None
+
+
+def test_the_gain_of_a_prior_has_the_error_that_drawing_people_again_has(rng):
+    users, counts = rng.integers(40, size=500), rng.choice([0.5, 1.0, 2.0], 500)
+    gains = 0.1 + rng.standard_normal(40)[users] + rng.standard_normal(500)
+    mean, error = _gain(
+        gains,
+        [
+            SimpleNamespace(counts=counts[:200], users=users[:200]),
+            SimpleNamespace(counts=counts[200:], users=users[200:]),
+        ],
+    )
+    sums, mass = np.bincount(users, counts * gains, 40), np.bincount(users, counts, 40)
+    again = rng.integers(40, size=(4000, 40))
+    drawn = sums[again].sum(axis=1) / mass[again].sum(axis=1)
+    assert mean == pytest.approx(sums.sum() / mass.sum())
+    # 4,000 draws: the deviation strays by 1 %, and is linear in what is drawn to a few per cent
+    assert error == pytest.approx(drawn.std(), rel=0.1)

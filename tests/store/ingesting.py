@@ -1,0 +1,17 @@
+"""Ingesting in very small pieces, so that few rows already make many batches, runs and shards."""
+
+from plurank.progress import silent
+from plurank.store.ingest import build_store
+from plurank.store.runs import Budget
+
+TINY = Budget(room=10**9, text_bytes=60, batch_rows=4, shard_rows=5)
+
+
+def build(inputs, store, *, columns=None, ties="half", budget=TINY, overwrite=False, on_progress=silent):
+    return build_store(inputs, store, columns, ties, budget, overwrite, on_progress)
+
+
+def content(folder):
+    """All files under a folder, as they are."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
