@@ -121,7 +121,7 @@ class ClusteredRanking(RankingModel):
     def _start(
         self, comparisons: Comparisons, mixture: "Mixture", rng: np.random.Generator, on_progress: Progress
     ) -> Clusters:
-        """Give the start whose clusters are the most probable after a few passes."""
+        """Return the start whose clusters are the most probable after a few passes."""
         n_starts = self.n_starts if self.n_rankings > 1 else 1
         tried = []
         for n, child in enumerate(spawn(rng, n_starts)):
@@ -239,7 +239,7 @@ class OneClusterEach:
         return scipy.special.logsumexp(Mixture.of(comparisons, 0.0).chances_of(self.clusters), axis=1)
 
     def draw_posterior(self, comparisons: Comparisons, n: int, seed: int) -> Draws:  # noqa: ARG002
-        """Give the clusters, each with its probability, of one user."""
+        """Return the clusters, each with its probability, of one user."""
         joint = Mixture.of(comparisons, 0.0).chances_of(self.clusters)[0]
         return Draws(np.eye(len(joint)), scipy.special.softmax(joint))
 

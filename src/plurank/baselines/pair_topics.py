@@ -136,7 +136,7 @@ class PairTopics(RankingModel):
         return lower.astype(np.int64) * len(self.items_) + higher
 
     def _rows_of(self, left: Codes, right: Codes) -> Codes:
-        """Give the row of every ordered pair (left, right) in the table, (n,)."""
+        """Return the row of every ordered pair (left, right) in the table, (n,)."""
         known = self._keys(*self.pairs_.T)
         keys = self._keys(np.minimum(left, right), np.maximum(left, right))
         at = np.minimum(np.searchsorted(known, keys), len(known) - 1)

@@ -107,7 +107,7 @@ def _refuse_half_characters(values: list[Any], name: str) -> None:
 
 
 def _plain_value(value: Any) -> Any:
-    """Give numpy's scalars as Python's, and None for every kind of nothing: NaN, NaT and pandas' NA."""
+    """Return numpy's scalars as Python's, and None for every kind of nothing: NaN, NaT and pandas' NA."""
     if isinstance(value, np.generic):
         value = value.item()
     try:
@@ -183,14 +183,14 @@ def _encode_objects(values: list[Any]) -> tuple[Codes, pl.Series]:
 
 
 def invert(order: NDArray[Any]) -> Codes:
-    """Give the inverse of a permutation."""
+    """Return the inverse of a permutation."""
     places = np.empty(len(order), dtype=np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places
 
 
 def as_labels(ids: pl.Series) -> Labels:
-    """Give ids as an array: whole numbers as int64, floats as float64, all others as Python objects."""
+    """Return ids as an array: whole numbers as int64, floats as float64, all others as Python objects."""
     if ids.dtype.is_float():
         return ids.cast(pl.Float64).to_numpy()
     numbers = ids.cast(pl.Int64, strict=False) if ids.dtype.is_integer() else ids

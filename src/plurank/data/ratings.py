@@ -106,7 +106,7 @@ class Rated:
     excluded: tuple[Exclusion, ...] = ()
 
     def user_of_each(self) -> NDArray[np.int64]:
-        """Give the user of each value, (n,)."""
+        """Return the user of each value, (n,)."""
         return np.repeat(np.arange(len(self.user_labels)), np.diff(self.offsets))
 
     def select(self, keep: NDArray[np.bool_]) -> "Rated":

@@ -94,7 +94,7 @@ CHANCES = 20  # comparisons that could have contradicted others are the least to
 
 
 def look_rated(source: Source) -> bool:
-    """Tell whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
+    """Check whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
 
     Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated. Of many users,
     every n-th is looked at.
@@ -128,12 +128,12 @@ def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparis
 
 
 def count_chances(comparisons: Comparisons) -> NDArray[np.int64]:
-    """Give how many comparisons of each user others can imply or contradict, (M,): those beyond a tree of the items."""
+    """Return how many comparisons of each user others can imply or contradict, (M,): those beyond a spanning tree."""
     return np.maximum(np.diff(comparisons.offsets) - count_items(comparisons) + 1, 0)
 
 
 def count_items(comparisons: Comparisons) -> NDArray[np.int64]:
-    """Give the number of items each user compared, (M,)."""
+    """Return the number of items each user compared, (M,)."""
     c = comparisons
     return np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
 
@@ -159,7 +159,7 @@ def split(
 
 
 def check_test_size(test_size: Any) -> None:
-    """Refuse what is no share that could be held out."""
+    """Raise an error unless this is a share that could be held out."""
     if not is_number(test_size) or not 0 < test_size < 1:
         raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
 
@@ -182,7 +182,7 @@ def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generato
 
 
 def too_few(comparisons: Comparisons) -> DataError:
-    """Refuse comparisons of which none can be held out."""
+    """Raise an error for comparisons of which none can be held out."""
     n_users = count(comparisons.n_users, "user")
     return DataError(
         f"{count(len(comparisons), 'comparison')} of {n_users} are too few to hold some out. "
@@ -193,7 +193,7 @@ def too_few(comparisons: Comparisons) -> DataError:
 def hold_out(
     comparisons: Comparisons, share: float, rng: np.random.Generator
 ) -> tuple[Comparisons, Comparisons] | None:
-    """Give comparisons to train on and others, as ``split_safely`` marks them; None where either would be empty."""
+    """Return comparisons to train on and others, as ``split_safely`` marks them; None where either would be empty."""
     kept, held_out = split_safely(comparisons, share, rng)
     if not kept.any() or not held_out.any():
         return None

@@ -203,7 +203,7 @@ class Posteriors:
 
 
 def _is_countable(comparisons: Comparisons) -> NDArray[np.bool_]:
-    """Tell for every user whether the comparisons are whole ones, and not too many, (M,)."""
+    """Return for every user whether the comparisons are whole ones, and not too many, (M,)."""
     c = comparisons
     few = c.weights_of_users() <= MOST_TOKENS
     if c.weights is None:
@@ -232,7 +232,7 @@ BLOCK_CELLS = 2**23  # comparisons times rankings that are held at once
 def mean_log_likelihood(
     laws: Sequence[Law], comparisons: Comparisons, n_particles: int, rng: np.random.Generator
 ) -> float:
-    """Give the log-likelihood of whole new users per comparison; that of several laws is of their mean likelihood."""
+    """Return the log-likelihood of whole new users per comparison; that of several laws is of their mean likelihood."""
     if not len(comparisons):
         raise DataError("there is nothing to score: expected at least one comparison, got none.")
     values = [_log_likelihoods(law, comparisons, n_particles, draw_seed(rng)) for law in laws]
@@ -258,7 +258,7 @@ def _blocks(comparisons: Comparisons, most: int) -> Iterator[tuple[int, int]]:
 
 
 def user_seeds(comparisons: Comparisons, seed: int) -> Seeds:
-    """Give every user a seed, (M,), made of what they said: it depends neither on other users nor on any order.
+    """Return every user a seed, (M,), made of what they said: it depends neither on other users nor on any order.
 
     Weight 2 makes the same seed as the comparison twice.
     """

@@ -41,7 +41,7 @@ class Draws:
         return np.minimum(lower, self.mean), np.maximum(upper, self.mean)
 
     def resample(self, n: int) -> Floats:
-        """Give n weights that stand for the same share each, (n, K), evenly spaced in the order of the draws."""
+        """Return n weights that stand for the same share each, (n, K), evenly spaced in the order of the draws."""
         edges = np.cumsum(self.shares)
         rows = np.searchsorted(edges, (np.arange(n) + 0.5) / n * edges[-1])
         return self.weights[rows]
@@ -81,7 +81,7 @@ def _log_density(counts: Floats, logs: Floats) -> Floats:
 
 
 def _shortest(values: Floats, shares: Floats, level: float) -> tuple[float, float]:
-    """Give the ends of the shortest interval that holds at least ``level`` of the shares of values, (n,) each."""
+    """Return the ends of the shortest interval that holds at least ``level`` of the shares of values, (n,) each."""
     order = np.argsort(values)
     sorted_values, edges = values[order], np.concatenate([[0.0], np.cumsum(shares[order])])
     last = np.searchsorted(edges, edges[:-1] + level * edges[-1])  # the first edge that closes each interval

@@ -40,7 +40,7 @@ class Questions(NamedTuple):
 
 
 def choose_questions(law: Law, draws: Draws, n_items: int, n: int, asked: Iterable[tuple[int, int]]) -> Questions:
-    """Give the n pairs with the highest expected gain, without those asked, in either order."""
+    """Return the n pairs with the highest expected gain, without those asked, in either order."""
     numbers = {min(pair) * n_items + max(pair) for pair in asked}
     first, second = _candidates(n_items, numbers)
     left, right = _sides(first, second, n_items)
@@ -54,18 +54,18 @@ def choose_questions(law: Law, draws: Draws, n_items: int, n: int, asked: Iterab
 
 
 def information_gain(chances: Floats, shares: Floats) -> Floats:
-    """Give the gain of questions in bits, (n,), from P(left over right) by draw (n, S), each with a share (S,)."""
+    """Return the gain of questions in bits, (n,), from P(left over right) by draw (n, S), each with a share (S,)."""
     return np.maximum(entropy(chances @ shares) - entropy(chances) @ shares, 0.0)
 
 
 def _rough_gain(chances: Floats) -> Floats:
-    """Give the gain to second order, up to a factor: how much draws disagree, over how random answers are, (n,)."""
+    """Return the gain to second order, up to a factor: how much draws disagree, over how random answers are, (n,)."""
     mean = chances.mean(axis=1)
     return chances.var(axis=1) / np.maximum(mean * (1.0 - mean), 1e-9)
 
 
 def _candidates(n_items: int, asked: set[int]) -> tuple[Codes, Codes]:
-    """Give pairs that were not asked: all of them, or, of very many items, some drawn at random."""
+    """Return pairs that were not asked: all of them, or, of very many items, some drawn at random."""
     if n_items * (n_items - 1) // 2 <= MOST_CANDIDATES + len(asked):
         first, second = np.triu_indices(n_items, 1)
     else:

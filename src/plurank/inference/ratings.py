@@ -42,7 +42,7 @@ class StarLaw:
     converged: bool
 
     def probabilities(self, users: Numbers, utilities: Floats) -> Floats:
-        """Give the probability of every level, (n, L), for users, -1 for unknown ones, and utilities (n,)."""
+        """Return the probability of every level, (n, L), for users, -1 for unknown ones, and utilities (n,)."""
         x = (utilities - self.centre) / self.scale
         middle, spread = _predict(x, self.lines[users], self.covariances[users])
         below = scipy.special.ndtr((self.thresholds - middle[:, None]) / spread[:, None])
@@ -90,7 +90,7 @@ def _sum_products(users: Numbers, x: Floats, n_users: int) -> Floats:
 
 
 def _expect_likings(middle: Floats, thresholds: Floats, codes: Numbers) -> Floats:
-    """Give the mean of N(middle, 1) within the interval of each star, (n,)."""
+    """Return the mean of N(middle, 1) within the interval of each star, (n,)."""
     edges = np.concatenate([[-np.inf], thresholds, [np.inf]])
     low, high = edges[codes] - middle, edges[codes + 1] - middle
     apart = (_density(low) - _density(high)) / np.maximum(
@@ -131,7 +131,7 @@ LEAST_STAR_CHANCE = 1e-12
 def level_likelihoods(
     rows: Numbers, levels: Numbers, wins: Floats, coins: Floats, n_rows: int, n_levels: int, ties: RatingTies
 ) -> Floats:
-    """Give the log-likelihood of what each level implies for each question, (n_rows, n_levels).
+    """Return the log-likelihood of what each level implies for each question, (n_rows, n_levels).
 
     Question rows[e] is about an item that would be preferred with probability wins[e] to one rated levels[e]; coins
     (n,) decide ties where ties are "random".

@@ -33,7 +33,7 @@ class Deviations:
     errors: Floats
 
     def shift(self, chances: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
-        """Give P(left over right), (n,), with deviations, for people in these rows, from what rankings predict."""
+        """Return P(left over right), (n,), with deviations, for people in these rows, from what rankings predict."""
         return expit(log_odds(chances) + self._of(rows, left) - self._of(rows, right))
 
     def _of(self, rows: Codes, items: Codes) -> Floats:
@@ -42,7 +42,7 @@ class Deviations:
         return np.where(self.keys[at] == wanted, self.values[at], 0.0)
 
     def table(self) -> tuple[Floats, Floats]:
-        """Give deviations and errors of all items for the first person, (Q,) each; 0 where there are none."""
+        """Return deviations and errors of all items for the first person, (Q,) each; 0 where there are none."""
         found = np.zeros((2, self.n_items))
         own = self.keys < self.n_items
         found[:, self.keys[own]] = self.values[own], self.errors[own]
@@ -50,7 +50,7 @@ class Deviations:
 
 
 def log_odds(chances: Floats) -> Floats:
-    """Give log odds that are finite."""
+    """Return log odds that are finite."""
     return logit(np.clip(chances, FARTHEST, 1.0 - FARTHEST))
 
 

@@ -60,7 +60,7 @@ class Checkpoint:
         return self.files.folder / NAME
 
     def go_on(self, crowd: Crowd) -> tuple[StoredCrowd, Climb]:
-        """Give the crowd its weights back, and where the climb had got to."""
+        """Return the crowd its weights back, and where the climb had got to."""
         assert isinstance(crowd, StoredCrowd)
         assert self.saved is not None
         return crowd.resume(self.saved.version, self.saved.least_groups), self.saved.climb
@@ -128,7 +128,7 @@ def clear_checkpoint(folder: Path) -> None:
 def open_crowd(
     X: Any, n_rankings: int, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
 ) -> Iterator[tuple[Crowd, Checkpoint | None]]:
-    """Give the crowd, and where its fit keeps checkpoints.
+    """Return the crowd, and where its fit keeps checkpoints.
 
     Files of the fit are removed in the end, unless ``checkpoint`` names the folder: there they stay until the model is
     saved. ``resume`` goes on from them if there are any.

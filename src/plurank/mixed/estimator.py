@@ -308,7 +308,7 @@ class MixedRanking(ScoredRankings):
         return weights / weights.sum(axis=1, keepdims=True)
 
     def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
-        """Give the model's own users, or those of comparisons of its own items, once for every member."""
+        """Return the model's own users, or those of comparisons of its own items, once for every member."""
         found = []
         for component, weights, mean in self._members():
             evidence = self.user_evidence_
@@ -326,7 +326,7 @@ class MixedRanking(ScoredRankings):
         return [self.scores_, *self.member_scores_]
 
     def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats, Floats]]:
-        """Give every fit that predictions average over: what its rankings are, user weights (M, K), their mean (K,)."""
+        """Return every fit that predictions average over: its rankings, user weights (M, K) and their mean (K,)."""
         yield self._component(), self.user_weights_, self.mean_weights_
         for scores, weights in zip(self.member_scores_, self.member_weights_, strict=True):
             yield BradleyTerry(scores, self.mixing), weights, mean_of(weights)

@@ -49,7 +49,7 @@ LEAST_WEIGHT = 0.02
 
 
 def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.random.Generator) -> Floats:
-    """Give weights of all users on K kinds of users, (M, K), none of them zero."""
+    """Return weights of all users on K kinds of users, (M, K), none of them zero."""
     c, signed, counts = comparisons, SignedCounts.of(comparisons), comparisons.weights_of_users()
     leading = leading_item_directions(
         # nothing is taken out: a start may be a little biased
@@ -106,7 +106,7 @@ class Refined(NamedTuple):
 def swap_rankings(
     comparisons: Comparisons, component: BradleyTerry, mean_weights: Floats, priors: Priors
 ) -> tuple[BradleyTerry, Floats]:
-    """Give K rankings that leave fewer users unexplained, or the same, with the mean of these users' weights (K,)."""
+    """Return K rankings that leave fewer users unexplained, or the same, with the mean of these users' weights (K,)."""
     crowd = InMemory(comparisons).begin(mean_weights)
     crowd.weigh(component, count_weights(mean_weights, priors.concentration)[None], FIRST_ROUNDS)
     crowd.accept()
@@ -127,7 +127,7 @@ def swap_rankings(
 
 
 def find_unexplained(crowd: InMemory, component: BradleyTerry) -> NDArray[np.bool_]:
-    """Tell which users' comparisons are far less likely than expected of them, (M,).
+    """Return which users' comparisons are far less likely than expected of them, (M,).
 
     Expected is the mean log-likelihood of comparisons that come out as the fit says, and far is against its deviation.
     """
@@ -155,7 +155,7 @@ def _swapped(scores: Floats, mean: Floats, odd: Comparisons, share: float, prior
 
 
 def missed_least(scores: Floats, mean_weights: Floats) -> tuple[int, int]:
-    """Give the ranking with the least weight times squared distance to the nearest other one, and that one."""
+    """Return the ranking with the least weight times squared distance to the nearest other one, and that one."""
     centred = scores - scores.mean(axis=0)
     squares = (centred**2).sum(axis=0)
     apart = squares[:, None] + squares - 2.0 * centred.T @ centred
@@ -298,7 +298,7 @@ def scores_of_weights(comparisons: Comparisons, weights: Floats, mixing: Mixing)
 
 
 def uniform(n_users: int, n_rankings: int) -> Floats:
-    """Give everybody the same weight on every ranking, (M, K)."""
+    """Return the same weight for every user on every ranking, (M, K)."""
     return np.full((n_users, n_rankings), 1.0 / n_rankings)
 
 

@@ -40,7 +40,7 @@ class ScorePrior:
         return value, slope, curvature
 
     def _precision(self, n_rankings: int) -> tuple[float, float]:
-        """Give a and c: with the common part integrated out the precision of an item's scores is ``a - c 1 1^T``."""
+        """Return a and c: with the common part integrated out the precision of an item's scores is ``a - c 1 1^T``."""
         precision = self.own**-2
         return precision, self.shared**2 * precision / (self.own**2 + n_rankings * self.shared**2)
 
@@ -97,12 +97,12 @@ class Priors:
 
 
 def count_weights(mean: Floats, concentration: float) -> Floats:
-    """Give the counts of the Dirichlet of user weights, (K,): the one place that says how it depends on these."""
+    """Return the counts of the Dirichlet of user weights, (K,): the one place that says how it depends on these."""
     return concentration * mean
 
 
 def mean_of(weights: Floats) -> Floats:
-    """Give the mean of user weights (M, K), kept away from zero, (K,)."""
+    """Return the mean of user weights (M, K), kept away from zero, (K,)."""
     return keep_from_zero(weights.mean(axis=0))
 
 

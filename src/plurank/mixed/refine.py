@@ -69,7 +69,7 @@ class QuasiNewton:
         self._steps.clear()
 
     def to_arrays(self) -> dict[str, Floats]:
-        """Give what has been learnt as arrays: steps and changes (n, ...)."""
+        """Return what has been learnt as arrays: steps and changes (n, ...)."""
         kinds = zip(*((step, change) for step, change, _ in self._steps), strict=True)
         return {name: np.array(kind) for name, kind in zip(("steps", "changes"), kinds, strict=False)}
 
@@ -220,7 +220,7 @@ def preconditioner(here: ScoreSums, score_prior: ScorePrior) -> Callable[[Floats
 
 
 def promises_little(step: Floats, here: ScoreSums, enough: float) -> bool:
-    """Tell whether no ranking promises to gain its share of what is enough, or what matters beside the errors of its
+    """Check whether no ranking promises to gain its share of what is enough, or what matters beside the errors of its
     scores: in the sum over all, a ranking that few follow would not count."""
     promised, weight = 0.5 * (step * here.slope).sum(axis=0), here.curvature.sum(axis=0)
     return bool((promised < np.maximum(enough * weight / weight.sum(), MATTERS * len(step))).all())
@@ -260,7 +260,7 @@ STANDS_STILL = 0.05  # relative change of the errors
 
 
 def curvature_off_peak(crowd: Crowd, component: BradleyTerry, user_prior: Floats, score_prior: ScorePrior) -> Floats:
-    """Give the mean curvature over the width of the posterior beyond that at its peak, at least 0, on the diagonals of
+    """Return the mean Hessian over the width of the posterior beyond that at its peak, at least 0, on the diagonals of
     (Q, K, K).
 
     The width is that of the middle one of a ranking's scores, and follows from the curvature in turns.

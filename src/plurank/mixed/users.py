@@ -57,7 +57,7 @@ class WeightFiles:
     kept: int | None = None
 
     def new_version(self) -> int:
-        """Give a number that no version has had."""
+        """Return a number that no version has had."""
         self.latest += 1
         return self.latest
 
@@ -142,7 +142,7 @@ class Crowd(Protocol):
         """How many comparisons they count as."""
 
     def look_rated(self) -> bool:
-        """Tell whether comparisons are, or seem to be, made from ratings."""
+        """Check whether comparisons are, or seem to be, made from ratings."""
 
     def count_as_observed(self, worth: float) -> "Crowd":
         """Let comparisons made from ratings count as what was observed, see ``weigh_observations``."""
@@ -151,7 +151,7 @@ class Crowd(Protocol):
         """Draw users, see ``sample_for_scores``; rated: their comparisons will count as what was observed."""
 
     def begin(self, weights: Floats) -> Self:
-        """Give the same crowd where everybody starts from the same weights (K,)."""
+        """Return the same crowd where everybody starts from the same weights (K,)."""
 
     def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores, ``informed`` with the information."""
@@ -160,7 +160,7 @@ class Crowd(Protocol):
         """Keep the weights tried last."""
 
     def mean_weights(self) -> Floats:
-        """Give the mean of everybody's weights, kept away from zero, (K,)."""
+        """Return the mean of everybody's weights, kept away from zero, (K,)."""
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
         """Weigh everybody a last time."""
@@ -189,7 +189,7 @@ class InMemory:
         return float(sum_blocks(values, cut_users(self.comparisons.offsets, 0)))
 
     def look_rated(self) -> bool:
-        """Tell whether comparisons are, or seem to be, made from ratings."""
+        """Check whether comparisons are, or seem to be, made from ratings."""
         return look_rated(self.comparisons)
 
     def count_as_observed(self, worth: float) -> "InMemory":
@@ -204,7 +204,7 @@ class InMemory:
         return sample_for_scores(c, n_rankings, enough, rng, share)
 
     def begin(self, weights: Floats) -> "InMemory":
-        """Give the same crowd where everybody starts from the same weights (K,)."""
+        """Return the same crowd where everybody starts from the same weights (K,)."""
         return replace(self, weights=np.tile(weights, (self.comparisons.n_users, 1)))
 
     def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False) -> ScoreSums:
@@ -223,7 +223,7 @@ class InMemory:
         self.weights, self.evidence = self._tried.weights, self._tried.evidence
 
     def mean_weights(self) -> Floats:
-        """Give the mean of everybody's weights, kept away from zero, (K,)."""
+        """Return the mean of everybody's weights, kept away from zero, (K,)."""
         return keep_from_zero(sum_blocks(self.weights, self._edges) / self.comparisons.n_users)
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
@@ -284,7 +284,7 @@ class StoredCrowd:
         return group_users(self.store.offsets, self.least_groups)
 
     def look_rated(self) -> bool:
-        """Tell whether comparisons are, or seem to be, made from ratings."""
+        """Check whether comparisons are, or seem to be, made from ratings."""
         return look_rated(self.store)
 
     def count_as_observed(self, worth: float) -> "StoredCrowd":
@@ -298,11 +298,11 @@ class StoredCrowd:
         return drawn if self.worth is None else weigh_observations(drawn, self.worth)
 
     def begin(self, weights: Floats) -> "StoredCrowd":
-        """Give the same crowd where everybody starts from the same weights (K,)."""
+        """Return the same crowd where everybody starts from the same weights (K,)."""
         return replace(self, start=weights, accepted=None, tried=None)
 
     def resume(self, version: int, least_groups: int) -> "StoredCrowd":
-        """Give the same crowd with weights that an earlier fit accepted, cut into groups as there."""
+        """Return the same crowd with weights that an earlier fit accepted, cut into groups as there."""
         self.files.latest = max(self.files.latest, version)
         self.files.kept = version
         return replace(self, accepted=version, tried=version, least_groups=least_groups)
@@ -331,7 +331,7 @@ class StoredCrowd:
             self.files.forget(before)
 
     def mean_weights(self) -> Floats:
-        """Give the mean of everybody's weights, kept away from zero, (K,)."""
+        """Return the mean of everybody's weights, kept away from zero, (K,)."""
         total = self.engine.reduce(weights_of, (self.files, self.accepted), self._groups, np.add)
         return keep_from_zero(total / self.store.n_users)
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def check_ranking(ranking: int, n_rankings: int) -> None:
-    """Refuse what is not the number of a ranking, counted from 1."""
+    """Raise an error unless this is the number of a ranking, counted from 1."""
     if check_whole("ranking", ranking, 1) > n_rankings:
         raise ParameterError(f"ranking must be at most {n_rankings}, the number of rankings; got {ranking}.")
 
@@ -81,12 +81,12 @@ class Followers:
 
 
 def last_if_unknown(users: Codes, n_users: int) -> Codes:
-    """Give the rows of users, -1 for unknown ones, among followers."""
+    """Return the rows of users, -1 for unknown ones, among followers."""
     return np.where(users < 0, n_users, users).astype(np.int32)
 
 
 def rows_among(asked: Comparisons, test: Comparisons) -> Codes:
-    """Give for every test comparison the row of its user among the followers that were asked, (n,)."""
+    """Return for every test comparison the row of its user among the followers that were asked, (n,)."""
     return last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
 
 
@@ -96,7 +96,7 @@ LONGEST = 60  # characters of an item in a message
 
 
 def refuse_unknown(items: list[Any]) -> None:
-    """Refuse items that a model does not know, by name."""
+    """Raise an error for items that a model does not know, by name."""
     if items:
         shown = ", ".join(shorten(repr(item), LONGEST) for item in items[:5]) + (", ..." if len(items) > 5 else "")
         raise DataError(
@@ -179,7 +179,7 @@ class RankingModel(WeightTransformer):
         """Weights of users (M, K), given comparisons of the model's own items."""
 
     def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
-        """Give the model's own users, or those of comparisons of its own items, once for every fit it averages over."""
+        """Return the model's own users, or those of comparisons of its items, once for every fit it averages over."""
         weights = self.user_weights_ if comparisons is None else self._infer_weights(comparisons)
         return [Followers(np.vstack([weights, self.mean_weights_]), np.full(len(weights) + 1, np.inf))]
 
@@ -294,7 +294,7 @@ class RankingModel(WeightTransformer):
             return mean_log_likelihood(self._laws(), test, n_particles, as_generator(random_state))
 
     def _laws(self) -> Sequence[Law]:
-        """Give how new users decide, for every fit that the model averages over."""
+        """Return how new users decide, for every fit that the model averages over."""
         return [Tokens(self._prior(), self._token_likelihoods)]
 
     def accuracy(self, X: Any) -> float:
@@ -401,7 +401,7 @@ class RankingModel(WeightTransformer):
         return Person(self, told if told.items is self.items_ else self._in_own_items(told))
 
     def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
-        """Give the two items to ask a new person about next, whose answer teaches most about their weights."""
+        """Return the two items to ask a new person about next, whose answer teaches most about their weights."""
         pairs = self.fold_in(answers).next_pairs(1)
         if not len(pairs):
             raise DataError("every pair of items was asked already; there is no next one.")

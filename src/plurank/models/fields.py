@@ -93,7 +93,7 @@ def _check_texts(value: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Give a single value as JSON has it."""
+    """Return a single value as JSON has it."""
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> RankingModel:
 
 
 def _refuse_bomb(archive: zipfile.ZipFile, file: Path) -> None:
-    """Refuse a small file that would fill the memory; no part gives more bytes than the archive says it has."""
+    """Raise an error for a small file that would fill the memory; no part has more bytes than the archive says."""
     size = sum(part.file_size for part in archive.infolist())
     if size > MOST_UNPACKED * file.stat().st_size + FREE_BYTES:
         raise DataError(f"{file.name} would unpack to {size:,} bytes, which no model of its size does. Do not use it.")
@@ -180,5 +180,5 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def _as_fitted(array: NDArray[Any]) -> NDArray[Any]:
-    """Give an array as a fit does, in type and in order: native functions take no other."""
+    """Return an array as a fit does, in type and in order: native functions take no other."""
     return np.ascontiguousarray(array, dtype=FITTED_TYPES.get(array.dtype.kind, array.dtype))

@@ -91,7 +91,7 @@ class Person:
         return self._model._known_items(as_series(items, name), name)
 
     def next_pairs(self, n: int = 1, *, skip: Iterable[tuple[Any, Any]] = ()) -> pl.DataFrame:
-        """Give the n pairs whose answers teach most about the weights, best first: left, right, gain, probability.
+        """Return the n pairs whose answers teach most about the weights, best first: left, right, gain, probability.
 
         The gain is in bits, the probability that of left to be preferred. Pairs answered or in ``skip`` are left out,
         in either order.
@@ -107,7 +107,7 @@ class Person:
         return zip(self._model._laws(), self._draws, strict=True)
 
     def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
-        """Give the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
+        """Return the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
         answered = zip(self._answers.winners.tolist(), self._answers.losers.tolist(), strict=True)
         if not isinstance(skip, Iterable):
             raise DataError(f"expected pairs of two items to skip, got {skip!r:.60}.")
@@ -133,7 +133,7 @@ def as_answers(answers: Any, items: Labels) -> Comparisons:
 
 
 def _find(labels: list[Any], items: Labels) -> Codes:
-    """Give the numbers of items in pairs; refuse those that are missing or that the model does not know."""
+    """Return the numbers of items in pairs; refuse those that are missing or that the model does not know."""
     column = as_series(object_array(labels), "item")
     refuse_missing(column, np.arange(len(labels)) // 2 + 1)
     codes = look_up(column, items, "item")

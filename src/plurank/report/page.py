@@ -74,7 +74,7 @@ def write_report(
 def _measure(
     model: RankingModel, source: Any, test: Any, random_state: int, on_progress: Progress
 ) -> tuple[Quality | None, str]:
-    """Give how good the model is, or a sentence that says why nobody knows."""
+    """Return how good the model is, or a sentence that says why nobody knows."""
     if source is None:
         known = getattr(model, "quality_", None)
         return (Quality.from_dict(known), "") if known else (None, NOT_MEASURED)

@@ -225,7 +225,7 @@ class TopicRanking(StrictRankings):
         return [None if i < 0 else (labels[i], labels[j]) for i, j in self._novel_items]
 
     def ranking_matrix(self) -> NDArray[np.bool_]:
-        """Give sigma as the paper has it, (Q (Q - 1), K): rows are ordered pairs (i, j), i first, j second, sorted.
+        """Return sigma as the paper has it, (Q (Q - 1), K): rows are ordered pairs (i, j), i first, j second, sorted.
 
         Only on request: it grows with the square of the number of items.
         """
@@ -237,7 +237,7 @@ class TopicRanking(StrictRankings):
 
 
 def _items_of_rows(rows: NDArray[np.int64], moments: Moments) -> NDArray[np.int64]:
-    """Give (preferred, other) item numbers of ordered pairs, (n, 2); -1 for row -1."""
+    """Return (preferred, other) item numbers of ordered pairs, (n, 2); -1 for row -1."""
     pairs = np.stack([moments.lower[rows // 2], moments.higher[rows // 2]], axis=1).astype(np.int64)
     reverse = rows % 2 == 1
     pairs[reverse] = pairs[reverse][:, ::-1]

@@ -103,7 +103,7 @@ class OrderedComponent(ABC):
     @classmethod
     @abstractmethod
     def begin(cls, rankings: NDArray[np.int64]) -> Self:
-        """Give orders to start from."""
+        """Return orders to start from."""
 
     @abstractmethod
     def laws(self) -> Floats:
@@ -165,7 +165,7 @@ class OrderKind(NamedTuple):
     about: str
 
     def read(self, model: Any) -> OrderedComponent:
-        """Give the orders of a fitted model."""
+        """Return the orders of a fitted model."""
         return self.component(model.rankings_, getattr(model, self.attribute))  # type: ignore[call-arg]
 
     def keep(self, model: Any, orders: OrderedComponent) -> None:
@@ -187,7 +187,7 @@ FIRST_FLIP = 0.05
 
 
 def ranking_matrix(rankings: Rankings, lower: NDArray[np.int32], higher: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Give sigma for some pairs: (2 n_pairs, K), row 2 p for (lower, higher) and row 2 p + 1 for (higher, lower)."""
+    """Return sigma for some pairs: (2 n_pairs, K), row 2 p for (lower, higher) and row 2 p + 1 for (higher, lower)."""
     places = places_of(rankings)
     forward = places[lower] < places[higher]
     sigma = np.empty((2 * len(lower), len(rankings)), dtype=bool)

@@ -26,7 +26,7 @@ def infer_weights(
     prior: Floats,
     start: Floats | None = None,
 ) -> Floats:
-    """Give the most probable weights of every user under a Dirichlet(prior), (M, K); see the kernel for the basis."""
+    """Return the most probable weights of every user under a Dirichlet(prior), (M, K); see the kernel for the basis."""
     c = comparisons
     begin = np.tile(prior / prior.sum(), (c.n_users, 1)) if start is None else start
     # a weight of zero would stay zero whatever the user says

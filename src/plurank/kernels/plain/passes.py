@@ -26,7 +26,7 @@ def _each_user(offsets: Integers, winners: Codes, losers: Codes, weights: Floats
 
 
 def _newton_step(theta: Floats, slope: Floats, bend: Floats) -> tuple[Floats, float]:
-    """Give the best step that keeps the sum of theta, and the length that leaves a tenth of every weight in place."""
+    """Return the best step that keeps the sum of theta, and the length that leaves a tenth of every weight in place."""
     free, ones = np.linalg.solve(bend, np.stack([slope, np.ones(len(theta))], axis=1)).T
     step = free - free.sum() / ones.sum() * ones
     falls = step < 0
@@ -52,7 +52,7 @@ def _climb(evaluate: Callable[[Floats], Curve], start: Floats, n_rounds: int) ->
 
 
 def _integrate(theta: Floats, bend: Floats) -> tuple[float, Floats]:
-    """Give the logarithm of the volume of theta around its most probable value, and its covariance (K, K)."""
+    """Return the logarithm of the volume of theta around its most probable value, and its covariance (K, K)."""
     inverse = np.linalg.inv(bend)
     across = inverse.sum(axis=1)
     volume = -(np.linalg.slogdet(bend)[1] + np.log(across.sum())) / 2.0 - np.log(theta).sum()
@@ -76,7 +76,7 @@ def _evidence(theta: Floats, covariance: Floats) -> float:
 
 
 def _curve_of_mixture(p: Floats, counts: Floats, prior: Floats) -> Callable[[Floats], Curve]:
-    """Give one user's log posterior as a function of theta: mixed probabilities, p (K, n)."""
+    """Return one user's log posterior as a function of theta: mixed probabilities, p (K, n)."""
 
     def evaluate(theta: Floats) -> Curve:
         q = theta @ p
@@ -161,7 +161,7 @@ def places_pass(
 
 
 def _curve_of_utilities(apart: Floats, counts: Floats, prior: Floats) -> Callable[[Floats], Curve]:
-    """Give one user's log posterior as a function of theta: mixed utilities, apart (n, K) the differences of scores."""
+    """Return one user's log posterior as a function of theta: mixed utilities, apart (n, K) differences of scores."""
 
     def evaluate(theta: Floats) -> Curve:
         lead = apart @ theta
