@@ -314,10 +314,22 @@ ENTRIES = {entry.name: entry for entry in _ALL}
 
 @dataclass(frozen=True)
 class Dataset:
-    """A public data set.
+    """A public data set, made by ``fetch``.
 
-    ``values`` has columns user, item and rating or rank, as ``kind`` says; ``titles`` has item and title;
-    ``comparisons`` are made from the values.
+    Attributes
+    ----------
+    name : str
+        Its name in ``names()``.
+    kind : {"ratings", "rankings"}
+        What the values are.
+    comparisons : Comparisons
+        Made from the values.
+    values : polars.DataFrame
+        Columns user, item and rating or rank, as ``kind`` says.
+    titles : polars.DataFrame
+        Columns item and title.
+    licence, citation, homepage : str
+        Terms of use, what to cite, and where the data come from.
     """
 
     name: str
@@ -331,7 +343,19 @@ class Dataset:
 
 
 def names() -> pl.DataFrame:
-    """List the data sets that :func:`fetch` knows: name, what it is, size, licence and homepage."""
+    """List the data sets that ``fetch`` knows.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns name, about, kind, users, items, values, licence, homepage; one row a data set.
+
+    Examples
+    --------
+    >>> from plurank import datasets
+    >>> datasets.names()["name"].to_list()
+    ['movielens-100k', 'movielens-1m', 'sushi-a', 'sushi-b', 'food-world-cup', 'vtaiwan']
+    """
     rows = [
         {"name": s.name, "about": s.about, "kind": s.kind, "users": s.n_users, "items": s.n_items,
          "values": s.n_values, "licence": s.licence, "homepage": s.homepage}
@@ -350,12 +374,41 @@ def fetch(
     mirror: str | None = None,
     on_progress: Progress = silent,
 ) -> Dataset:
-    """Return a public data set; the first time it is downloaded from its own host, and its licence is shown.
+    """Return a public data set; it is downloaded from its own host once and checked at every use.
 
-    folder: where files are kept; by default PLURANK_DATA, or else the user's cache. titles: call items by their
-    titles instead of their numbers. pairs: of ratings, compare all (``full``) or some (``partial``); by default
-    all, of movielens-1m some. mirror: the address of a folder that holds the same files, if their own hosts
-    cannot be reached.
+    Before the first download, its licence and what to cite are printed on stderr.
+
+    Parameters
+    ----------
+    name : str
+        One of ``names()["name"]``.
+    folder : str, path or None, default=None
+        Where files are stored; None uses the folder in the environment variable PLURANK_DATA, or the user's cache.
+    titles : bool, default=False
+        Whether to label items by their titles instead of their numbers.
+    pairs : {"full", "partial"} or None, default=None
+        Of ratings, whether to compare all pairs or a sample; None takes a sample of movielens-1m, and all pairs
+        elsewhere.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of sampled pairs.
+    mirror : str or None, default=None
+        Address of a folder that holds the same files, if their own hosts cannot be reached.
+    on_progress : callable, default=silent
+        Called with the name of a stage and the share of it that is done.
+
+    Returns
+    -------
+    Dataset
+        The values, titles and comparisons.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be downloaded, or is not the one expected.
+    ParameterError
+        If there is no data set of this name.
+    MissingExtraError
+        If ``pooch`` is not installed: ``pip install 'plurank[datasets]'``.
     """
     entry = _find(name)
     cache = find_cache(folder)

@@ -25,7 +25,39 @@ LONGEST = 60  # characters of an item in a sentence
 
 @dataclass(frozen=True)
 class DataReport:
-    """Counts and findings about comparisons: ``str(report)`` reads them out, ``problems`` lists sentences."""
+    """Counts and data-quality problems of comparisons, made by ``Comparisons.diagnose``.
+
+    ``str(report)`` is a short text for people, ``to_dict`` plain values for JSON.
+
+    Attributes
+    ----------
+    n_users, n_items, n_comparisons : int
+        Sizes.
+    min_per_user, median_per_user, max_per_user : int, float, int
+        Comparisons per user.
+    n_users_with_fewer_than_two : int
+        Users with fewer than two comparisons, which do not help to tell rankings apart.
+    uncompared_items, undefeated_items, winless_items : list
+        Labels of items that were never compared, only won, and only lost.
+    item_groups : list of list
+        Labels of items that are linked by comparisons, the largest group first; one group where all are connected.
+    n_duplicates : int
+        Comparisons that repeat an earlier one of the same user.
+    alike_items : list of str
+        Items whose labels differ only in surrounding spaces.
+    n_ties : int
+        Rows that were ties.
+    excluded : tuple of Exclusion
+        What reading or conversion left out.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> report = plurank.Comparisons.from_arrays(["ann", "ann"], ["tea", "milk"], ["milk", "tea"]).diagnose()
+    >>> print(report)
+    1 user, 2 items, 2 comparisons (2 each)
+    - no problems found.
+    """
 
     n_users: int
     n_items: int
@@ -45,7 +77,7 @@ class DataReport:
 
     @property
     def n_compared_items(self) -> int:
-        """How many items are in a comparison."""
+        """Number of items in at least one comparison."""
         return self.n_items - len(self.uncompared_items)
 
     @property
@@ -55,7 +87,7 @@ class DataReport:
 
     @property
     def problems(self) -> list[str]:
-        """One sentence for each finding; an empty list means a healthy data set."""
+        """One sentence for each problem; an empty list where there is none."""
         found = list_exclusions(self.excluded)
         if self.n_users_with_fewer_than_two:
             found.append(
@@ -88,7 +120,13 @@ class DataReport:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values, for JSON."""
+        """Return everything as plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            All attributes, and ``n_compared_items``, ``is_connected`` and ``problems``.
+        """
         found = {"n_compared_items": self.n_compared_items, "is_connected": self.is_connected}
         excluded = [entry.to_dict() for entry in self.excluded]
         return {**asdict(self), **found, "excluded": excluded, "problems": self.problems}

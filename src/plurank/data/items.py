@@ -56,7 +56,31 @@ SHOWN = 60  # characters of an id in a message
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What a table says about items: ids, a text for each, which are hidden, and groups where it has any."""
+    """A table about items: what to display for each, which are hidden, and their groups.
+
+    ``read_items`` makes one; ``Comparisons.with_items`` and the ``items`` parameter of readers take it.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n_items,)
+        Labels of the items, sorted.
+    texts : tuple of str
+        What to display for each item; its label where the table has no text.
+    hidden : ndarray of bool, shape (n_items,)
+        Whether each item was hidden by moderation.
+    groups : tuple of str or None
+        The group of each item; None where the table has no such column.
+    n_votes : ndarray of shape (n_items, 2) or None
+        How many agree and disagree; None where the table does not count them.
+
+    Examples
+    --------
+    >>> import plurank, polars as pl
+    >>> table = pl.DataFrame({"item": [1, 2], "text": ["More trees", "More light"], "hidden": [False, True]})
+    >>> items = plurank.read_items(table)
+    >>> len(items), items.hidden.tolist()
+    (2, [False, True])
+    """
 
     ids: Labels
     texts: tuple[str, ...]
@@ -68,12 +92,44 @@ class Items:
         return len(self.ids)
 
     def texts_of(self, labels: Labels) -> tuple[str, ...]:
-        """Return the text of every label; a label that is not in the table is its own text."""
+        """Return what to display for items.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n,)
+            Labels of items.
+
+        Returns
+        -------
+        tuple of str
+            One text for each label; a label that is not in the table stands for itself.
+
+        Raises
+        ------
+        DataError
+            If none of the labels is in the table.
+        """
         found = self._look_up(labels)
         return tuple(self.texts[code] if code >= 0 else str(label) for code, label in zip(found, labels, strict=True))
 
     def is_hidden(self, labels: Labels) -> Masks:
-        """Mark the labels that the table hides."""
+        """Check which items are hidden.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n,)
+            Labels of items.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+            False for labels that are not in the table.
+
+        Raises
+        ------
+        DataError
+            If none of the labels is in the table.
+        """
         found = self._look_up(labels)
         return (found >= 0) & self.hidden[found]
 
@@ -88,22 +144,35 @@ class Items:
 
 
 def read_items(source: Any, *, columns: Mapping[str, str] | None = None) -> Items:
-    """Read a table about items: a file, or a data frame, with a row an item.
+    """Read a table about items: a file or a data frame, one row an item.
 
     Understood are ``comments.csv`` of pol.is, the ideas of All Our Ideas, and tables with the columns item, text and,
     optionally, hidden (or active) and group, or the usual other names for these. Yours: ``columns={"text": ...}``.
 
     Parameters
     ----------
-    source : path or data frame
+    source : path, data frame or Items
         The table.
-    columns : dict, optional
-        Which column is the item, text, hidden, active, moderated or group.
+    columns : mapping of str to str or None, default=None
+        Names of your columns by role: item, text, hidden, active, moderated, group, agrees, disagrees.
 
     Returns
     -------
     Items
         For ``Comparisons.with_items``, or for ``items=`` where data are read.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, the table is empty, has no column for the item, or has two rows for one item.
+    ParameterError
+        If a role in ``columns`` is unknown.
+
+    Examples
+    --------
+    >>> import plurank, polars as pl
+    >>> plurank.read_items(pl.DataFrame({"id": [2, 1], "title": ["Beer", "Ale"]})).texts
+    ('Ale', 'Beer')
     """
     if isinstance(source, Items):
         return source

@@ -53,10 +53,40 @@ NESTED = (dict, list)
 def read_comparisons(
     path: File, *, columns: Mapping[str, str] | None = None, ties: Ties = "half", items: Any = None
 ) -> Comparisons:
-    """Read comparisons from CSV, TSV, Parquet, JSON lines or JSON (an array of records), plain or gzipped.
+    r"""Read comparisons from a file.
 
-    Columns are understood as in :meth:`Comparisons.from_frame`. Ids in CSV and TSV stay text unless all of
-    them are plain whole numbers. ``items`` is a table about items, as for :meth:`Comparisons.with_items`.
+    Understood are CSV, TSV, Parquet, JSON lines and JSON (an array of records), plain or gzipped. Columns are those of
+    ``Comparisons.from_frame``. Labels in CSV and TSV stay text unless all of them are plain integers.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its ending says what kind it is.
+    columns : mapping of str to str or None, default=None
+        Names of your columns by role, as in ``{"user": "voter"}``.
+    ties : {"half", "drop"}, default="half"
+        Whether a tie counts as half a win each way, or is left out.
+    items : Items, path, data frame or None, default=None
+        A table about items, as for ``Comparisons.with_items``.
+
+    Returns
+    -------
+    Comparisons
+        Sorted by user.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it cannot be read, or its rows are not valid comparisons.
+    ParameterError
+        If ``ties`` or a role in ``columns`` is unknown.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> _ = pathlib.Path("votes.csv").write_text("user,winner,loser\nann,tea,milk\nbob,milk,tea\n")
+    >>> plurank.read_comparisons("votes.csv")
+    <Comparisons: 2 users, 2 items, 2 comparisons (1 each)>
     """
     file = existing(path)
     made = compare_rows(read_table(file), file, columns, ties)
@@ -271,11 +301,33 @@ VOTED_AGAIN = "votes that the same person changed later"
 
 
 def read_ratings(path: File) -> pl.DataFrame:
-    """Read ratings into a frame with columns user, item, rating (or the file's own names for them).
+    r"""Read ratings from a file into a data frame, for ``Comparisons.from_ratings``.
 
     Understood are tables (CSV, TSV, Parquet, JSON lines, JSON), MovieLens (``ratings.dat``, ``u.data``,
     ``ratings.csv``) and pol.is exports (``votes.csv``, where a voter's last vote on a comment counts, and
     ``participants-votes.csv``): 1 agrees, 0 passes, -1 disagrees. All of them may be gzipped.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its ending says what kind it is.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns user, item, rating for MovieLens and pol.is; a table keeps its own columns.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> _ = pathlib.Path("stars.csv").write_text("user,item,rating\nann,tea,5\nann,milk,3.5\n")
+    >>> plurank.read_ratings("stars.csv").rows()
+    [('ann', 'tea', 5.0), ('ann', 'milk', 3.5)]
     """
     file = existing(path)
     if plain_suffix(file) in MOVIELENS:
@@ -310,11 +362,32 @@ def read_movielens(file: Path) -> pl.DataFrame:
 
 
 def read_rankings(path: File) -> pl.DataFrame:
-    """Read rankings into a frame with columns user, item, rank (1 is best).
+    r"""Read rankings from a file into a data frame, for ``Comparisons.from_rankings``.
 
-    Understood are tables (CSV, TSV, Parquet, JSON lines, JSON) and PrefLib (``.soc``, ``.soi``, ``.toc``,
-    ``.toi``), where a ballot cast n times becomes n users and alternatives in braces share a rank. All of
-    them may be gzipped.
+    Understood are tables (CSV, TSV, Parquet, JSON lines, JSON) and PrefLib (``.soc``, ``.soi``, ``.toc``, ``.toi``),
+    where a ballot cast n times becomes n users and alternatives in braces share a rank. All of them may be gzipped.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its ending says what kind it is.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns user, item, rank (1 is best) for PrefLib; a table keeps its own columns.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> _ = pathlib.Path("ballots.soc").write_text("# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n2: 2,1\n")
+    >>> plurank.read_rankings("ballots.soc").select("item", "rank").rows()
+    [('milk', 1), ('tea', 2), ('milk', 1), ('tea', 2)]
     """
     file = existing(path)
     return read_preflib(file) if plain_suffix(file) in PREFLIB else read_numbered_table(file)

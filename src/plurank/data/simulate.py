@@ -34,9 +34,25 @@ USERS_PER_BLOCK = 4096  # bounds the memory at work; the answer does not depend 
 
 @dataclass(frozen=True)
 class Simulation:
-    """Simulated comparisons and the truth behind them.
+    """Simulated comparisons and the parameters they were drawn with, made by ``simulate``.
 
-    rankings (K, Q): item numbers, best first; user_weights (M, K); mean_weights (K,): their expectation.
+    Attributes
+    ----------
+    comparisons : Comparisons
+        The simulated data.
+    rankings : ndarray of int64, shape (K, Q)
+        Item codes of every ranking, best first.
+    user_weights : ndarray of shape (M, K)
+        Weights of every user on the rankings.
+    mean_weights : ndarray of shape (K,)
+        Expectation of the user weights.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+    >>> made.rankings.shape, made.user_weights.shape
+    ((2, 5), (100, 2))
     """
 
     comparisons: Comparisons
@@ -59,16 +75,57 @@ def simulate(
     lead_probabilities: Any = None,
     items: Any = None,
 ) -> Simulation:
-    """Draw comparisons from the paper's model.
+    """Simulate comparisons from the mixed-membership model of the paper.
 
-    1. weights of user m: Dirichlet(concentration * mean_weights); with concentration 0 each user follows one
-       ranking alone.
-    2. each comparison: a pair from ``pair_probabilities`` ((Q, Q), symmetric; None is uniform), a ranking
-       from the user's weights, and the order which that ranking gives the pair.
+    The weights of each user are drawn from Dirichlet(``concentration * mean_weights``). For each comparison, a pair of
+    items is drawn, then a ranking by the user's weights; the ranking decides the pair.
 
-    ``mean_weights=None`` is drawn uniformly from the simplex, ``rankings=None`` from all permutations. With
-    ``lead_probabilities`` ((Q - 1,), or (K, Q - 1) for each ranking its own) a ranking is not strict: an item d places
-    ahead of the other wins with probability ``lead_probabilities[d - 1]``.
+    Parameters
+    ----------
+    n_users : int, default=1000
+        Number of users (M).
+    n_items : int, default=100
+        Number of items (Q), at least 2; taken from ``rankings`` where these are given.
+    n_rankings : int, default=10
+        Number of rankings (K); taken from ``rankings`` where these are given.
+    comparisons_per_user : int or ndarray of shape (n_users,), default=300
+        Number of comparisons of each user, at least 1.
+    concentration : float, default=0.1
+        Concentration of the Dirichlet distribution; with 0, each user follows a single ranking.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed.
+    mean_weights : array-like of shape (K,) or None, default=None
+        Expectation of the user weights; None draws it uniformly from the simplex.
+    rankings : array-like of shape (K, Q) or None, default=None
+        Item codes, best first; None draws uniform permutations.
+    pair_probabilities : array-like of shape (Q, Q) or None, default=None
+        How often each pair is compared, symmetric, zero on the diagonal; it need not sum to 1. None is uniform.
+    lead_probabilities : array-like of shape (Q - 1,) or (K, Q - 1), or None, default=None
+        Probability that an item d places ahead of another wins, for d = 1, ..., Q - 1, of all rankings or of each. None
+        makes rankings strict: the item ahead always wins.
+    items : array-like of shape (Q,) or None, default=None
+        Different labels of the items; None uses the codes 0, ..., Q - 1.
+
+    Returns
+    -------
+    Simulation
+        The comparisons, rankings, user weights and mean weights.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range, or an array does not have the shape or values stated above.
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS, section 3.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(100, 5, 2, 20, mean_weights=[0.7, 0.3], random_state=0)
+    >>> made.comparisons
+    <Comparisons: 100 users, 5 items, 2,000 comparisons (20 each)>
     """
     if rankings is not None:
         rankings = check_rankings(rankings)
@@ -159,9 +216,32 @@ def _choose_pairs(
 
 
 def novel_pairs(rankings: Any) -> list[NDArray[np.int64]]:
-    """Find, for each ranking, the ordered pairs (i, j) that it alone puts in this order.
+    """Find the novel pairs of every ranking: ordered pairs (i, j) that it alone puts in this order.
 
-    Paper: the definition of separability, section 4. Gives K arrays of shape (n, 2) of item numbers.
+    Parameters
+    ----------
+    rankings : array-like of shape (K, Q)
+        Item codes 0, ..., Q - 1, best first.
+
+    Returns
+    -------
+    list of ndarray of int64
+        K arrays of shape (n, 2), one row a pair; n may be 0.
+
+    Raises
+    ------
+    ParameterError
+        If a row is not a permutation of 0, ..., Q - 1.
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS, section 4.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> [pairs.tolist() for pairs in plurank.novel_pairs([[0, 1, 2], [0, 2, 1]])]
+    [[[1, 2]], [[2, 1]]]
     """
     rankings = check_rankings(rankings)
     places = np.argsort(rankings, axis=1)
@@ -176,7 +256,33 @@ def novel_pairs(rankings: Any) -> list[NDArray[np.int64]]:
 
 
 def is_separable(rankings: Any) -> bool:
-    """Check whether every ranking has at least one novel pair, as the paper's method needs."""
+    """Check whether every ranking has at least one novel pair, as the method of the paper requires.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (K, Q)
+        Item codes 0, ..., Q - 1, best first.
+
+    Returns
+    -------
+    bool
+        False where ``novel_pairs`` finds none for some ranking.
+
+    Raises
+    ------
+    ParameterError
+        If a row is not a permutation of 0, ..., Q - 1.
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS, section 4.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> plurank.is_separable([[0, 1, 2], [0, 2, 1]]), plurank.is_separable([[0, 1, 2], [0, 1, 2]])
+    (True, False)
+    """
     return all(len(pairs) > 0 for pairs in novel_pairs(rankings))
 
 
