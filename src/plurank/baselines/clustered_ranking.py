@@ -47,19 +47,52 @@ class Clusters(NamedTuple):
 
 
 class ClusteredRanking(RankingModel):
-    """A finite mixture of Bradley-Terry rankings: every user belongs to one cluster, and each cluster has a ranking.
+    """Finite mixture of Bradley-Terry rankings: every user belongs to one cluster, each with a ranking of its own.
 
-    Fitted by EM from several starts, of which the most probable after a few passes goes on. Memory and the time of a
-    pass are linear in the comparisons.
+    Fitted by EM from several initialisations, of which the most probable one after a few passes is continued. Memory
+    and the time of a pass are linear in the number of comparisons.
 
-    Parameters: ``n_rankings`` (K); ``n_starts``: the first from users who stand out, the others from chance;
-    ``prior``, wins and losses of every item against one of mean strength, added in every cluster; ``max_iter`` passes
-    and ``tol``, the gain of the log posterior per comparison that counts as none; ``random_state``.
+    Parameters
+    ----------
+    n_rankings : int, default=10
+        Number of clusters (K).
+    n_starts : int, default=4
+        Number of initialisations: the first from users who stand out, the others random.
+    prior : float, default=0.1
+        Wins and losses of every item against one of mean strength, added in every cluster.
+    max_iter : int, default=200
+        Maximum number of passes.
+    tol : float, default=1e-6
+        Gain of the log posterior per comparison below which a pass counts as converged.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed.
 
-    After ``fit``, the largest cluster first: ``rankings_`` (K, Q) item numbers, best first; ``scores_`` (Q, K), log
-    strengths; ``user_weights_`` (M, K), the probability of each user to belong to each cluster; ``mean_weights_`` (K,),
-    the clusters' shares; ``concentration_``, as good as 0; ``items_``, ``users_``; ``log_posterior_`` after each of
-    ``n_iter_`` passes; ``converged_``.
+    Attributes
+    ----------
+    rankings_ : ndarray of shape (K, Q)
+        Item numbers, best first; the largest cluster first.
+    scores_ : ndarray of shape (Q, K)
+        Log strengths.
+    user_weights_ : ndarray of shape (M, K)
+        Probability of every user to belong to each cluster.
+    mean_weights_ : ndarray of shape (K,)
+        Shares of the clusters.
+    concentration_ : float
+        0.01: nearly one ranking for each user.
+    items_, users_ : ndarray
+        Labels of items (Q,) and users (M,).
+    log_posterior_ : ndarray of shape (n_iter_,)
+        Log posterior after each pass.
+    n_iter_, converged_ : int, bool
+        Number of passes, and whether the last one gained less than ``tol``.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(100, 5, 2, 20, 0, rankings=[[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], random_state=0)
+    >>> model = plurank.ClusteredRanking(2, random_state=0).fit(made.comparisons)
+    >>> plurank.ranking_error(model.rankings_, made.rankings)
+    0.0
     """
 
     about = "a mixture in which everybody follows one ranking"
@@ -88,7 +121,36 @@ class ClusteredRanking(RankingModel):
         return {**COMMON, **OWN_FIELDS}
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Try several starts, and go on with the best."""
+        """Try several initialisations, and run EM from the best one.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons.
+        y : None
+            Ignored; scikit-learn passes it.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        ClusteredRanking
+            The fitted model itself.
+
+        Raises
+        ------
+        DataError
+            If the comparisons are not valid.
+        ParameterError
+            If a parameter is not valid.
+        NotIdentifiableError
+            If there are fewer users than clusters.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the posterior was still growing after ``max_iter`` passes; the fit is kept.
+        """
         self._check_parameters()
         comparisons = as_comparisons(X)
         self._check_enough(comparisons)

@@ -65,18 +65,47 @@ class SparseFit(NamedTuple):
 
 
 class FJS(StrictRankings):
-    """The sparsest mixture of rankings behind the pooled preferences, by the method of Farias, Jagabathula and Shah.
+    """The sparsest mixture of rankings behind the pooled preferences of all users.
 
-    It looks at all users together, so it needs very many comparisons, and masses that no two sets of rankings share.
-    Time and memory are exponential in ``n_rankings`` (K): all 2^K sums of masses are listed. Where fewer masses explain
-    all there is to explain, ``fit`` refuses and says how many.
+    It pools all users, so it needs very many comparisons, and masses of which no two sets have the same sum. Time and
+    memory are exponential in the number of rankings: all 2^K sums of masses are listed.
 
-    Parameters: ``n_rankings``, at most 20.
+    Parameters
+    ----------
+    n_rankings : int, default=10
+        Number of rankings (K), at most 20.
 
-    After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first; ``mean_weights_``
-    (K,), the masses; ``user_weights_`` (M, K), given the rankings; ``concentration_``; ``flip_probability_``;
-    ``intransitive_triples_`` (K,), of the pairs found for each ranking; ``items_``, ``users_``; ``n_iter_`` rounds of
-    fitting masses, and ``converged_``, whether more of them would have changed nothing.
+    Attributes
+    ----------
+    rankings_ : ndarray of shape (K, Q)
+        Item numbers, best first; the most followed ranking first.
+    mean_weights_ : ndarray of shape (K,)
+        Masses of the rankings.
+    user_weights_ : ndarray of shape (M, K)
+        Weights of every user, given the rankings.
+    concentration_, flip_probability_ : float
+        Concentration of the prior of user weights, and probability of a choice against the ranking that generated it.
+    intransitive_triples_ : ndarray of shape (K,)
+        Number of intransitive triples among the pairwise preferences found, before items are ordered.
+    items_, users_ : ndarray
+        Labels of items (Q,) and users (M,).
+    n_iter_, converged_ : int, bool
+        Rounds of fitting masses, and whether further ones would have changed nothing.
+
+    References
+    ----------
+    V. F. Farias, S. Jagabathula and D. Shah (2009), "A Data-Driven Approach to Modeling Choice", NIPS.
+
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS, appendix.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> orders = [[0, 1, 2, 3], [3, 1, 0, 2]]
+    >>> made = plurank.simulate(500, 4, 2, 50, rankings=orders, mean_weights=[0.7, 0.3], random_state=0)
+    >>> model = plurank.FJS(2).fit(made.comparisons)
+    >>> plurank.ranking_error(model.rankings_, made.rankings)
+    0.0
     """
 
     about = "the sparsest mixture behind the pooled preferences"
@@ -90,7 +119,36 @@ class FJS(StrictRankings):
         return {**COMMON, **OWN_FIELDS}
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Pool all users, find the masses and their rankings, then weigh these for every user."""
+        """Pool all users, find the masses and their rankings, then infer the weights of every user.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons.
+        y : None
+            Ignored; scikit-learn passes it.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        FJS
+            The fitted model itself.
+
+        Raises
+        ------
+        DataError
+            If the comparisons are not valid, or no user has two of them.
+        ParameterError
+            If ``n_rankings`` is not an integer from 1 to 20.
+        NotIdentifiableError
+            If fewer masses than ``n_rankings`` are found.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the masses were still changing in the last round; they are kept.
+        """
         self._check_parameters()
         comparisons = as_comparisons(X)
         with one_blas_thread():

@@ -39,20 +39,50 @@ OWN_FIELDS = {
 
 
 class PairTopics(RankingModel):
-    """Topics over pairs: Algorithms 1 to 3 of the paper without Algorithm 4, so that no topic need be a ranking.
+    """Topics over pairs: Algorithms 1 to 3 of the paper without Algorithm 4, so that a topic need not be a ranking.
 
-    Topic k prefers i to j with probability ``B_ij,k / (B_ij,k + B_ji,k)``, for each pair on its own, pulled away from 0
-    and 1 by a flip probability that is fitted. Pairs that were never compared are even. Memory grows with the pairs
-    compared times K.
+    Topic k prefers i to j with probability ``B_ij,k / (B_ij,k + B_ji,k)``, for each pair on its own, moved away from 0
+    and 1 by a flip probability that is fitted. Pairs that were never compared have probability one half. Memory grows
+    with the number of pairs compared times K.
 
-    Parameters: ``n_rankings`` (K), the number of topics; ``detection`` of novel pairs, ``whitened`` (ours) or
-    ``projections`` (the paper's Algorithm 2); ``random_state``.
+    Parameters
+    ----------
+    n_rankings : int, default=10
+        Number of topics (K).
+    detection : {"whitened", "projections"}, default="whitened"
+        How novel pairs are detected: in whitened moments (ours), or by random projections (Algorithm 2 of the paper).
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed.
 
-    After ``fit``, the most followed topic first: ``pairs_`` (n_pairs, 2) item numbers, the lower one first, and
-    ``preferences_`` (n_pairs, K), how often each topic prefers the first; ``flip_probability_``; ``rankings_`` (K, Q)
-    item numbers by the mean probability to be preferred, best first; ``user_weights_`` (M, K); ``mean_weights_`` (K,)
-    and ``concentration_``, the Dirichlet prior; ``items_``, ``users_``; ``n_iter_``, 1, and ``converged_``, True,
-    because there is nothing to repeat.
+    Attributes
+    ----------
+    pairs_ : ndarray of shape (n_pairs, 2)
+        Item numbers of the pairs compared, the lower one first.
+    preferences_ : ndarray of shape (n_pairs, K)
+        Probability that each topic prefers the first item of a pair, before flips.
+    flip_probability_ : float
+        Probability of a choice against the topic that generated it.
+    rankings_ : ndarray of shape (K, Q)
+        Item numbers by mean probability to be preferred, best first; the most followed topic first.
+    user_weights_ : ndarray of shape (M, K)
+        Weights of every user on the topics.
+    mean_weights_, concentration_ : ndarray of shape (K,), float
+        Mean and concentration of the Dirichlet prior of user weights.
+    items_, users_ : ndarray
+        Labels of items (Q,) and users (M,).
+    n_iter_, converged_ : int, bool
+        1 and True: nothing is iterated.
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(200, 5, 2, 40, random_state=0)
+    >>> plurank.PairTopics(2, random_state=0).fit(made.comparisons).preferences_.shape
+    (10, 2)
     """
 
     about = "topics of pairs, without ranking structure"
@@ -73,7 +103,31 @@ class PairTopics(RankingModel):
         return {**COMMON, **OWN_FIELDS}
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Detect novel pairs (Algorithm 2), regress all others on them (Algorithm 3), then weigh topics for all."""
+        """Detect novel pairs (Algorithm 2), regress the others on them (Algorithm 3), then infer the user weights.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons.
+        y : None
+            Ignored; scikit-learn passes it.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        PairTopics
+            The fitted model itself.
+
+        Raises
+        ------
+        DataError
+            If the comparisons are not valid, or no user has two of them.
+        ParameterError
+            If a parameter is not valid.
+        NotIdentifiableError
+            If fewer topics than ``n_rankings`` can be told apart.
+        """
         self._check_parameters()
         comparisons = as_comparisons(X)
         rng = as_generator(self.random_state)

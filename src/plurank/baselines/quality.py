@@ -24,10 +24,45 @@ def held_out_quality(
     random_state: RandomState = 0,
     on_progress: Progress = silent,
 ) -> Quality:
-    """Hold out some comparisons, fit the model and one ranking again to the others, and judge both on those held out.
+    """Fit a model and one ranking again without some of the comparisons, and judge both on these.
 
-    The model given stays as it is. Where comparisons come from ratings, a person's items are held out, not single
-    pairs. With ``test`` nothing is held out: the fits are to all comparisons, and ``test`` is what is predicted.
+    The model given stays as it is. Of comparisons made from ratings, and of users whose comparisons all agree with one
+    order, items are held out, not single comparisons.
+
+    Parameters
+    ----------
+    model : RankingModel
+        A model, fitted or not; its parameters are used.
+    comparisons : Comparisons, Store or data frame
+        The comparisons; of more than 1,000,000, a sample of users.
+    test_size : float, default=0.2
+        Share to hold out, between 0 and 1.
+    test : Comparisons, Store, data frame or None, default=None
+        Test comparisons; nothing is held out then, and the fits are to all of ``comparisons``.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of what is held out, and of the fit where the model has none.
+    on_progress : callable, default=silent
+        Called with the name of a stage and the share of it that is done.
+
+    Returns
+    -------
+    Quality
+        Log-likelihood, accuracy and calibration of the model, and of one ranking for all users.
+
+    Raises
+    ------
+    DataError
+        If the comparisons are not valid, or too few to hold some out.
+    ParameterError
+        If ``model`` is not a model of plurank, or ``test_size`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(200, 5, 2, 20, random_state=0)
+    >>> quality = plurank.held_out_quality(plurank.TopicRanking(2), made.comparisons)
+    >>> quality.log_likelihood > quality.single_log_likelihood
+    True
     """
     check_model(model)
     check_test_size(test_size)

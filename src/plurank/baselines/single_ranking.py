@@ -26,16 +26,46 @@ STAGE = "fitting one ranking"
 
 
 class SingleRanking(RankingModel):
-    """One Bradley-Terry ranking for all users: the average that the other models look behind.
+    """One Bradley-Terry ranking for all users.
 
-    Parameters: ``method``, ``mm`` (maximum likelihood by minorise-maximise; Hunter 2004) or ``spectral`` (rank
-    centrality; Negahban, Oh and Shah 2012); ``prior``, comparisons added so that undefeated items and unconnected
-    groups of items do no harm: with ``mm`` so many wins and losses of every item against one of mean strength, with
-    ``spectral`` so many wins of both sides of every pair compared; ``max_iter`` rounds, or steps of the walk.
+    Parameters
+    ----------
+    method : {"mm", "spectral"}, default="mm"
+        Maximum likelihood by minorise-maximise and Newton steps, or rank centrality.
+    prior : float, default=0.1
+        Comparisons added so that scores stay finite: with "mm", wins and losses of every item against one of mean
+        strength; with "spectral", wins of both sides of every pair compared.
+    max_iter : int, default=10_000
+        Maximum number of rounds, or of steps of the random walk.
 
-    After ``fit``: ``scores_`` (Q, 1), log strengths; ``rankings_`` (1, Q) item numbers, best first; ``user_weights_``
-    (M, 1) and ``mean_weights_`` (1,), all 1; ``concentration_``, 1 and without meaning; ``items_``, ``users_``;
-    ``n_iter_``; ``converged_``.
+    Attributes
+    ----------
+    scores_ : ndarray of shape (Q, 1)
+        Log strengths.
+    rankings_ : ndarray of shape (1, Q)
+        Item numbers, best first.
+    user_weights_, mean_weights_ : ndarray of shape (M, 1) and (1,)
+        All 1.
+    concentration_ : float
+        1, without meaning.
+    items_, users_ : ndarray
+        Labels of items (Q,) and users (M,).
+    n_iter_, converged_ : int, bool
+        Number of rounds, and whether the scores had stopped changing.
+
+    References
+    ----------
+    D. R. Hunter (2004), "MM Algorithms for Generalized Bradley-Terry Models", Annals of Statistics 32.
+
+    S. Negahban, S. Oh and D. Shah (2012), "Iterative Ranking from Pair-wise Comparisons", NIPS.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> votes = plurank.Comparisons.from_arrays([1, 2, 3], ["tea", "tea", "milk"], ["milk", "juice", "juice"])
+    >>> model = plurank.SingleRanking().fit(votes)
+    >>> model.items_[model.rankings_[0]].tolist()
+    ['tea', 'milk', 'juice']
     """
 
     about = "one Bradley-Terry ranking for everybody"
@@ -52,7 +82,34 @@ class SingleRanking(RankingModel):
         return {**COMMON, "scores_": Field("f", ("Q", "K"), "a score")}
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Count who beats whom, then find the scores."""
+        """Count the wins of every pair, then find the scores.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons.
+        y : None
+            Ignored; scikit-learn passes it.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        SingleRanking
+            The fitted model itself.
+
+        Raises
+        ------
+        DataError
+            If the comparisons are not valid.
+        ParameterError
+            If a parameter is not valid.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the scores were still changing after ``max_iter`` rounds; they are kept.
+        """
         self._check_parameters()
         comparisons = as_comparisons(X)
         solve, tol = METHODS[self.method]

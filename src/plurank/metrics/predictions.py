@@ -16,14 +16,62 @@ from plurank.validation import check_numbers
 
 
 def log_likelihood(probabilities: Any, weights: Any = None) -> float:
-    """Return the mean log probability of what happened; -log 2 = -0.693 is guessing."""
+    """Return the mean log-likelihood per comparison.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n,)
+        Predicted probability of what happened in each comparison.
+    weights : array-like of shape (n,) or None, default=None
+        Weights of the comparisons, >= 0; None weights all alike.
+
+    Returns
+    -------
+    float
+        At most 0; guessing gives -log 2 = -0.693.
+
+    Raises
+    ------
+    ParameterError
+        If there are no probabilities, one is not between 0 and 1, or the weights do not fit.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> round(plurank.log_likelihood([0.5, 0.5]), 3)
+    -0.693
+    """
     p = _check(probabilities)
     with np.errstate(divide="ignore"):
         return float(np.average(np.log(p), weights=_check_weights(weights, len(p))))
 
 
 def accuracy(probabilities: Any, weights: Any = None) -> float:
-    """Return the share of comparisons predicted right: a probability above one half; exactly one half counts half."""
+    """Return the share of comparisons predicted correctly.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n,)
+        Predicted probability of what happened in each comparison.
+    weights : array-like of shape (n,) or None, default=None
+        Weights of the comparisons, >= 0; None weights all alike.
+
+    Returns
+    -------
+    float
+        Share of probabilities above one half; exactly one half counts half.
+
+    Raises
+    ------
+    ParameterError
+        If there are no probabilities, one is not between 0 and 1, or the weights do not fit.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> plurank.accuracy([0.9, 0.2, 0.5, 0.6])
+    0.625
+    """
     p = _check(probabilities)
     return float(np.average((p > 0.5) + 0.5 * (p == 0.5), weights=_check_weights(weights, len(p))))
 
@@ -72,10 +120,27 @@ BINS = {"predicted": pl.Float64, "share": pl.Float64, "n": pl.Int64}
 
 @dataclass(frozen=True)
 class Quality:
-    """What a model, fitted to ``n_train`` comparisons, predicts of ``n_test`` others, and what one ranking does.
+    """How well a model predicts comparisons it has not seen, beside one ranking for all users.
 
-    ``log_likelihood`` is per comparison; guessing is -0.693. ``calibration`` has columns predicted, share, n: how often
-    the item predicted to win did so.
+    Attributes
+    ----------
+    n_train, n_test : int
+        Number of comparisons fitted to, and predicted.
+    log_likelihood, accuracy : float
+        Mean log-likelihood per comparison (guessing gives -0.693), and share predicted correctly.
+    single_log_likelihood, single_accuracy : float
+        The same of one ranking.
+    calibration : polars.DataFrame
+        Columns predicted, share, n: mean probability of the item predicted to win, how often it won, and the number of
+        comparisons, in bins.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(200, 5, 2, 20, random_state=0)
+    >>> quality = plurank.held_out_quality(plurank.TopicRanking(2), made.comparisons)
+    >>> quality.accuracy > 0.5
+    True
     """
 
     n_train: int
@@ -97,7 +162,13 @@ class Quality:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values, for JSON."""
+        """Return everything as plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            All attributes; ``calibration`` as lists by column.
+        """
         return {**vars(self), "calibration": self.calibration.to_dict(as_series=False)}
 
     @classmethod
@@ -132,11 +203,34 @@ FEWEST_PEOPLE = 10  # of fewer a handful is a large part
 
 @dataclass(frozen=True)
 class Influence:
-    """The gain in log-likelihood per comparison over one ranking, of all ``n_users`` and without the ``n_strongest``
-    for whom it is greatest, with standard errors over users; ``users`` are these.
+    """Whether the gain of several rankings over one rests on a handful of users.
 
-    ``n_contrary`` people are predicted worse than by guessing where everybody has one ranking. ``flagged`` says that
-    rankings beyond the first rest on a handful of people.
+    ``MixedRanking.influence`` and ``Selection.influence`` have one.
+
+    Attributes
+    ----------
+    n_users : int
+        Users with held-out comparisons.
+    n_strongest : int
+        How many of them count as a handful: those with the largest gain.
+    gain, gain_error : float
+        Gain in log-likelihood per comparison over one ranking, and its standard error over users.
+    gain_without, gain_without_error : float
+        The same without the handful.
+    n_contrary : int
+        Users whom one ranking predicts worse than guessing, beyond chance.
+    users : tuple
+        Labels of the users that the gain rests on most.
+    flagged : bool
+        Whether the rankings beyond the first rest on a handful of users.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(60, 5, 2, 20, rankings=[[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], random_state=0)
+    >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+    >>> model.influence.flagged
+    False
     """
 
     n_users: int
@@ -151,7 +245,7 @@ class Influence:
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result in words."""
         gain = f"{self.gain:.4f} ± {self.gain_error:.4f} per comparison"
         without = f"{self.gain_without:.4f} ± {self.gain_without_error:.4f}"
         if not self.flagged:
@@ -196,7 +290,13 @@ class Influence:
         return cls(len(gains), n, *every, *without, int(contrary.sum()), found, flagged)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return everything as plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            All attributes.
+        """
         return {**asdict(self), "users": list(self.users)}
 
     @classmethod

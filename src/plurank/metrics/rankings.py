@@ -16,10 +16,33 @@ from plurank.exceptions import ParameterError
 
 
 def ranking_error(estimated: Any, truth: Any) -> float:
-    """Return the mean normalised Kendall distance of aligned rankings: 0 all right, 1 all reversed.
+    """Return the mean normalised Kendall distance between estimated and true rankings, after matching.
 
-    Paper: section 6.2; the l1 distance of the columns of sigma divided by W = Q (Q - 1), after bipartite matching.
-    Both arguments are (K, Q), items best first: numbers or labels, but the same ones.
+    Parameters
+    ----------
+    estimated, truth : array-like of shape (K, Q)
+        Rankings, best first: item codes or labels, the same ones in both.
+
+    Returns
+    -------
+    float
+        0 where all rankings are equal, 1 where all are reversed.
+
+    Raises
+    ------
+    ParameterError
+        If the rankings are not as many, or not of the same items.
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS, section 6.2: the l1
+    distance of the columns of sigma divided by Q (Q - 1), after bipartite matching.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> plurank.ranking_error([[2, 1, 0], [0, 1, 2]], [[0, 1, 2], [2, 1, 0]])
+    0.0
     """
     order = align(estimated, truth)
     distances = kendall_distances(truth, [estimated[k] for k in order])
@@ -42,7 +65,29 @@ FEW = 6  # rankings: all ways to match them are tried, 720
 
 
 def kendall_tau(first: Any, second: Any) -> float:
-    """Kendall's tau of two rankings (items, best first): 1 the same, -1 reversed."""
+    """Return Kendall's tau of two rankings.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (Q,)
+        Rankings, best first: item codes or labels, the same ones in both.
+
+    Returns
+    -------
+    float
+        1 where they are equal, -1 where they are reversed.
+
+    Raises
+    ------
+    ParameterError
+        If the rankings are not of the same items.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> plurank.kendall_tau(["tea", "milk", "juice"], ["juice", "milk", "tea"])
+    -1.0
+    """
     return 1.0 - 2.0 * float(kendall_distances([first], [second])[0, 0])
 
 
@@ -72,7 +117,29 @@ def _count_inversions(order: NDArray[np.int64]) -> int:
 
 
 def align(estimated: Any, truth: Any) -> NDArray[np.int64]:
-    """Match rankings by bipartite matching: ``estimated[align(estimated, truth)]`` is in the order of the truth."""
+    """Match estimated rankings to the truth, so that the sum of Kendall distances is smallest.
+
+    Parameters
+    ----------
+    estimated, truth : array-like of shape (K, Q)
+        Rankings, best first: item codes or labels, the same ones in both.
+
+    Returns
+    -------
+    ndarray of int64, shape (K,)
+        Positions: ``estimated[align(estimated, truth)]`` is in the order of the truth.
+
+    Raises
+    ------
+    ParameterError
+        If the rankings are not as many, or not of the same items.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> plurank.align([[2, 1, 0], [0, 1, 2]], [[0, 1, 2], [2, 1, 0]]).tolist()
+    [1, 0]
+    """
     distances = kendall_distances(truth, estimated)
     if distances.shape[0] != distances.shape[1]:
         raise ParameterError(

@@ -134,6 +134,11 @@ class MixedRanking(ScoredRankings, OldAttributes):
     user_effect_scale_ : float or None
         Standard deviation of users' own effects on items beyond their rankings; None where these predict nothing.
 
+    References
+    ----------
+    The mixture of probabilities is the model of W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach
+    to Ranking", AISTATS.
+
     Examples
     --------
     >>> import plurank
@@ -200,12 +205,52 @@ class MixedRanking(ScoredRankings, OldAttributes):
         resume: bool = False,
         on_progress: Progress = silent,
     ) -> Self:
-        """Choose priors, find a start, and refine; X is comparisons in memory, or a store.
+        """Choose the priors, initialise the scores and maximise the posterior.
 
-        For a store: ``engine="dask"`` runs on the workers of ``scheduler``, an address or a client of dask.distributed,
-        or on processes of this machine without one. ``checkpoint`` is a folder where the fit keeps where it has got to
-        every few passes; with ``resume=True`` a fit that was stopped goes on from there. Remove the folder when the
-        model is saved.
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons; a frame has columns user, winner, loser and, optionally, weight.
+        y : None
+            Ignored; scikit-learn passes it.
+        engine : {"local", "dask"}, default="local"
+            Where passes over a store run: in this process, or on the workers of dask.distributed.
+        scheduler : str, dask.distributed.Client or None, default=None
+            With ``engine="dask"``: the address or client of the cluster; None starts processes on this machine.
+        checkpoint : str, path or None, default=None
+            For a store: a folder where the fit stores its state every few passes. Remove it once the model is saved.
+        resume : bool, default=False
+            Whether to continue the interrupted fit in ``checkpoint``.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        MixedRanking
+            The fitted model itself.
+
+        Raises
+        ------
+        DataError
+            If the comparisons are not valid.
+        ParameterError
+            If a parameter is not valid, or does not suit the data: orders, for instance, need comparisons in memory.
+        NotIdentifiableError
+            If there are fewer users than rankings.
+        EngineError
+            If Dask is not installed, or its cluster cannot be reached or is lost.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the posterior was still growing after ``max_iter`` passes; the fit is kept.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+        >>> plurank.MixedRanking(2, random_state=0).fit(made.comparisons).converged_
+        True
         """
         self._check_parameters()
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
@@ -288,10 +333,44 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return weigh_observations(comparisons, self.rating_weight_) if rated else comparisons
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
-        """Go on with more comparisons, of users and items old and new, without the ones seen before.
+        """Learn from further comparisons of known and new users and items, without those seen before.
 
-        What earlier comparisons said is remembered as a Gaussian of the scores and a Dirichlet of each user's weights;
-        the result is close to a fit of all comparisons together. Rankings keep their numbers.
+        What earlier comparisons said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of
+        each user's weights; the result is close to a fit to all comparisons together. Rankings keep their order.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The further comparisons.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        MixedRanking
+            The updated model itself.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If ``component`` is not "bradley-terry": orders do not summarise the comparisons behind them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the posterior was still growing after ``max_iter`` passes, or all rankings of the model are the same, so
+            that an update cannot tell them apart.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> more = plurank.Comparisons.from_arrays(["new", "new"], [0, 1], [1, 2])
+        >>> len(model.update(more).users_)
+        101
         """
         check_is_fitted(self)
         if self.component != "bradley-terry":
@@ -340,7 +419,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
 
     @property
     def influence(self) -> Influence | None:
-        """Whether the rankings beyond the first rest on a handful of people; None where nobody could look."""
+        """Whether the rankings beyond the first rest on a handful of users, an ``Influence``; None where unknown."""
         check_is_fitted(self)
         return None if self.influence_ is None else Influence.from_dict(self.influence_)
 
@@ -409,14 +488,20 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     Parameters
     ----------
     items : iterable of str or int
-        The ids of the items, at least two, each once.
-    texts : sequence of str, optional
-        What to show for every item, where the ids are not texts themselves.
+        Labels of the items, at least two, each once.
+    texts : sequence of str or None, default=None
+        What to display for every item, where the labels are not texts themselves.
 
     Returns
     -------
     MixedRanking
         A fitted model without any data behind it.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two items, a label is empty, repeated or neither text nor an integer, or the texts are
+        not as many as the items.
 
     Examples
     --------

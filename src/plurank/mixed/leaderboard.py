@@ -71,11 +71,37 @@ class ScoredRankings(RankingModel, loadable=False):
         return wins_now
 
     def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
-        """Rank all items for one user, best first: columns item, score, rank, lower, upper.
+        """Rank all items for one user, best first, with intervals of the ranks.
 
-        The score is the probability to be preferred to another item drawn at random; lower and upper bound the rank
-        with 90% probability. Without a user the population's mean weights count; for a new user give ``weights``, a
-        row of what ``transform`` returned.
+        Parameters
+        ----------
+        user : label or None, default=None
+            A user of the model; None ranks by the mean weights.
+        weights : array-like of shape (K,) or None, default=None
+            Weights of somebody else, such as a row of what ``transform`` returned; they take precedence over ``user``.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns item, score, rank, lower, upper. The score is the probability to be preferred to another item drawn
+            at random; lower and upper bound the rank with 90% probability.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the model does not know the user.
+        ParameterError
+            If the weights are not K numbers >= 0 that sum to 1.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 4, 1, 20, rankings=[[2, 0, 3, 1]], random_state=0)
+        >>> model = plurank.MixedRanking(1, random_state=0).fit(made.comparisons)
+        >>> model.rank().select("item", "rank", "lower", "upper").row(0)
+        (2, 1, 1, 1)
         """
         frame = super().rank(user, weights=weights)
         user_concentration = np.inf
@@ -91,7 +117,33 @@ class ScoredRankings(RankingModel, loadable=False):
         return wins, win_gradients(self.scores_, wins) * self.score_errors_, self.score_correlations_
 
     def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
-        """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
+        """Return one of the rankings, best item first, with intervals of the ranks.
+
+        Parameters
+        ----------
+        ranking : int, default=1
+            Number of the ranking, from 1; the first is followed most.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns item, score, rank, lower, upper; see ``rank``.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If there is no such ranking.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 4, 1, 20, rankings=[[2, 0, 3, 1]], random_state=0)
+        >>> model = plurank.MixedRanking(1, random_state=0).fit(made.comparisons)
+        >>> model.leaderboard(1)["item"].to_list()
+        [2, 0, 3, 1]
+        """
         check_is_fitted(self)
         check_ranking(ranking, len(self.rankings_))
         k = ranking - 1
@@ -101,29 +153,37 @@ class ScoredRankings(RankingModel, loadable=False):
         return frame.with_columns(lower=lower[order], upper=upper[order])
 
     def common_ground(self, level: float = LEVEL) -> pl.DataFrame:
-        """Say which items all camps like, dislike and dispute, with uncertainty and sample sizes.
+        """Find the items that all camps like, dislike and dispute, with uncertainty and sample sizes.
 
-        Nothing is said from point ranks: probabilities are of the posterior of the scores, or of the shares of
-        agree/disagree votes where the data are such votes. A camp is the people who follow the same ranking most; its
-        order is that ranking or, with ``mixing="utility"``, the average blend of its people.
+        Nothing rests on point estimates of ranks: probabilities are those of the posterior of the scores, or of the
+        shares of agree/disagree votes where the data are such votes. A camp is the users who follow the same ranking
+        most; its order is that ranking or, with ``mixing="utility"``, the average mixture of its users.
 
         Parameters
         ----------
-        level : float, default 0.9
+        level : float, default=0.9
             Probability of the intervals.
 
         Returns
         -------
         polars.DataFrame
-            A row an item, ordered by ``bridging``: item, text, votes, people (who cast them), enough_votes (at least
-            10, of at least 5 people); label, one of "liked by all camps", "disliked by all camps", "contested", "same
-            position in all rankings", "undecided" and "not enough votes"; the probabilities liked_by_all (for votes: at
-            least 60% agree in every camp, and of those who dissent most often; otherwise: in the top third for every
-            camp), disliked_by_all, contested (by one camp and against another), same_place (within a fifth of all
-            ranks), top_third_of_all and bottom_third_of_all; worst_ranking, the camp that ranks the item lowest (from
-            1), worst_rank with worst_rank_lower and worst_rank_upper; bridging, that rank between 0 (last) and 1
-            (first), with bridging_lower and bridging_upper; for votes also least_agreeing, the camp that agrees least,
-            least_agreement with bounds, its share, and the same of the camp that agrees most.
+            One row an item, ordered by ``bridging``, items with too few votes last: item, text, votes, people (who cast
+            them), enough_votes (at least 10, of at least 5 people); label, one of "liked by all camps", "disliked by
+            all camps", "contested", "same position in all rankings", "undecided" and "not enough votes"; the
+            probabilities liked_by_all (for votes: at least 60% agree in every camp, and of those who dissent most
+            often; otherwise: in the top third for every camp), disliked_by_all, contested (by one camp and against
+            another), same_place (within a fifth of all ranks), top_third_of_all and bottom_third_of_all; worst_ranking,
+            the camp that ranks the item lowest (from 1), worst_rank with worst_rank_lower and worst_rank_upper;
+            bridging, that rank between 0 (last) and 1 (first), with bridging_lower and bridging_upper; for votes also
+            least_agreeing, the camp that agrees least, least_agreement with bounds, its share, and the same of the camp
+            that agrees most.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If ``level`` is not between 0 and 1.
 
         Notes
         -----
@@ -150,17 +210,19 @@ class ScoredRankings(RankingModel, loadable=False):
         top: int | None = None,
         level: float = LEVEL,
     ) -> Committee:
-        """Choose a few items so that as many people as possible find one that they rank highly.
+        """Choose a few items so that as many users as possible find one that they rank highly.
 
         Parameters
         ----------
-        size : int, optional
+        size : int or None, default=None
             The most items to choose; may be left out where there is a budget.
-        cost, budget : mapping or array, and float, optional
-            What every item costs, by id or in the order of ``items_``, and what all together may cost.
-        top : int, optional
-            How many of a person's items count as ranked highly; by default the first tenth, rounded up.
-        level : float, default 0.9
+        cost : mapping, array-like of shape (Q,) or None, default=None
+            What every item costs, by label or in the order of ``items_``.
+        budget : float or None, default=None
+            What all chosen items together may cost; needs ``cost``.
+        top : int or None, default=None
+            How many of a user's items count as ranked highly; None takes the first tenth, rounded up.
+        level : float, default=0.9
             Probability of the intervals.
 
         Returns
@@ -169,6 +231,16 @@ class ScoredRankings(RankingModel, loadable=False):
             ``items``, ``texts``, ``share_served`` with ``lower`` and ``upper``, and ``left_out``, by camp. The best
             committee where all can be tried, otherwise a greedy one, improved by exchanges: ``guarantee`` says how much
             of the best possible coverage it has at least.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If ``cost`` lacks items.
+        ParameterError
+            If neither ``size`` nor ``budget`` is given, only one of ``cost`` and ``budget`` is, the cheapest item is
+            beyond the budget, a number is out of range, or the model has no users.
 
         Examples
         --------
@@ -183,7 +255,37 @@ class ScoredRankings(RankingModel, loadable=False):
         return choose(self, size, cost, budget, top, level)
 
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
-        """One user's weights with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
+        """Return the weights of one user of the model, with credible intervals.
+
+        Parameters
+        ----------
+        user : label
+            A user of the model.
+        level : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns ranking (from 1), weight, lower, upper.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the model does not know the user.
+        ParameterError
+            If ``level`` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> model.weight_intervals(0).columns
+        ['ranking', 'weight', 'lower', 'upper']
+        """
         check_is_fitted(self)
         check_share("level", level)
         if user is None:

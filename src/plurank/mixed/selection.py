@@ -38,12 +38,32 @@ TRIVIAL = 5e-4  # of the log-likelihood per comparison: so little more is no rea
 
 @dataclass(frozen=True)
 class Selection:
-    """The answer and the figures behind it.
+    """The number of rankings and the mixing that predict held-out comparisons best; made by ``select_rankings``.
 
-    ``table`` has a row for every candidate: mixing, n_rankings; the held-out log-likelihood per comparison of known
-    users (by_comparison) and of new users after they answered some questions (by_user), of both together (held_out),
-    and how much worse that is than the best (behind), each with a standard error over users (_se). ``influence`` says
-    whether the gain over one ranking rests on a handful of people, None where one ranking was chosen or not tried.
+    Attributes
+    ----------
+    n_rankings : int
+        The number of rankings chosen.
+    mixing : {"probability", "utility"}
+        The mixing chosen.
+    answer : str
+        The result in one or two sentences.
+    table : polars.DataFrame
+        One row a candidate: mixing, n_rankings; the held-out log-likelihood per comparison of known users
+        (by_comparison), of new users after they answered some questions (by_user), of both together (held_out), and how
+        much worse that is than the best (behind), each with its standard error over users (_se).
+    influence : Influence or None
+        Whether the gain over one ranking rests on a handful of users; None where one ranking was chosen or not tried.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(60, 5, 2, 20, rankings=[[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], random_state=0)
+    >>> chosen = plurank.select_rankings(made.comparisons, [1, 2], "probability", random_state=0)
+    >>> chosen.n_rankings
+    2
+    >>> chosen.table["n_rankings"].to_list()
+    [1, 2]
     """
 
     n_rankings: int
@@ -53,7 +73,13 @@ class Selection:
     influence: Influence | None = None
 
     def plot(self) -> Any:
-        """Draw the held-out log-likelihood against the number of rankings, with its errors."""
+        """Draw the held-out log-likelihood against the number of rankings, with standard errors.
+
+        Returns
+        -------
+        Chart
+            A Vega-Lite chart, which a notebook shows and ``chart.save`` saves.
+        """
         from plurank.report.figures.selection import draw_selection
 
         return draw_selection(self)
@@ -93,12 +119,48 @@ def select_rankings(
     on_progress: Progress = silent,
     **parameters: Any,
 ) -> Selection:
-    """Fit every candidate to part of the comparisons and see how well it predicts the rest.
+    """Choose the number of rankings and the mixing by how well they predict held-out comparisons.
 
-    Held out are some comparisons of most users, and some users, who are asked most of their comparisons before the
-    rest is predicted. Chosen is the way to mix that predicts best and, with it, the fewest rankings that are not worse
-    than the best by more than one standard error of the difference, or by more than 0.0005. Priors are chosen once for
-    one ranking and once for several, with each mixing; every candidate has one init. ``parameters`` go to MixedRanking.
+    Held out are some comparisons of most users, and some users, whose other comparisons are seen before the rest is
+    predicted. Chosen are the mixing that predicts best and, with it, the fewest rankings that are not worse than the
+    best by more than one standard error of the difference, or 0.0005 per comparison. Priors are chosen once for one
+    ranking and once for several, with each mixing; every candidate has one initialisation.
+
+    Parameters
+    ----------
+    X : Comparisons, Store or data frame
+        The comparisons; of more than 1,000,000, a sample of users.
+    candidates : iterable of int, default=range(1, 11)
+        Numbers of rankings to try.
+    mixing : {"probability", "utility"} or sequence of these, default=("probability", "utility")
+        Mixings to try.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed.
+    on_progress : callable, default=silent
+        Called with the name of a stage and the share of it that is done.
+    **parameters : dict
+        Further parameters of ``MixedRanking``; ``init`` is "items" unless given.
+
+    Returns
+    -------
+    Selection
+        The choice, a sentence, and the table of all candidates.
+
+    Raises
+    ------
+    DataError
+        If the comparisons are not valid, or too few to hold some out.
+    ParameterError
+        If a candidate, a mixing or a parameter of ``MixedRanking`` is not valid.
+    NotIdentifiableError
+        If a candidate has more rankings than there are users to train on.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(60, 5, 2, 20, rankings=[[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], random_state=0)
+    >>> plurank.select_rankings(made.comparisons, [1, 2], "probability", random_state=0).n_rankings
+    2
     """
     numbers, ways = _check(candidates, mixing)
     rng = as_generator(random_state)

@@ -171,7 +171,22 @@ class RankingModel(WeightTransformer):
 
     @abstractmethod
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:
-        """Fit to comparisons."""
+        """Fit the model to comparisons.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons.
+        y : None
+            Ignored; scikit-learn passes it.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        RankingModel
+            The fitted model itself.
+        """
 
     @abstractmethod
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
@@ -228,7 +243,33 @@ class RankingModel(WeightTransformer):
         return weights
 
     def predict_proba(self, X: Any) -> Floats:
-        """P(left preferred) for a frame with columns user, left, right, (n,). Unknown users get the mean weights."""
+        """Predict the probability that a user prefers one item to another.
+
+        Parameters
+        ----------
+        X : data frame
+            Columns user, left, right. Users that the model does not know get the mean weights.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Probability that the left item is preferred.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If columns or users are missing, or an item is unknown or compared with itself.
+
+        Examples
+        --------
+        >>> import plurank, polars as pl
+        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+        >>> model = plurank.TopicRanking(2, random_state=0).fit(made.comparisons)
+        >>> model.predict_proba(pl.DataFrame({"user": [0, 1], "left": [0, 2], "right": [1, 3]})).shape
+        (2,)
+        """
         check_is_fitted(self)
         columns = as_columns(X)
         users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
@@ -277,15 +318,54 @@ class RankingModel(WeightTransformer):
         n_particles: int = 100,
         random_state: RandomState = 0,
     ) -> float:
-        """Mean held-out log-likelihood per comparison.
+        """Return the mean log-likelihood per test comparison.
 
-        ``predictive``: each comparison by itself; known users are predicted with their fitted weights, unknown ones
-        with the population's. ``left-to-right``: all comparisons of a user together, ``log p(w_1 .. w_N)`` with weights
-        drawn from the model's Dirichlet, for known users too; comparisons made from ratings count in full. It is
-        estimated with ``n_particles`` by the left-to-right algorithm (Wallach et al. 2009), or by importance sampling
-        of the weights where a person blends scores (``mixing="utility"``) or comparisons have fractional weights, which
-        are powers of their likelihood. The estimate falls short by about half its variance for each user: the more
-        particles, the less.
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            Test comparisons of known items.
+        y : None
+            Ignored; scikit-learn passes it.
+        method : {"predictive", "left-to-right"}, default="predictive"
+            "predictive" takes each comparison by itself: known users are predicted with their fitted weights, others
+            with the mean weights. "left-to-right" takes all comparisons of a user together, with weights integrated
+            over the Dirichlet prior, for known users too; comparisons made from ratings count in full.
+        n_particles : int, default=100
+            Particles of "left-to-right".
+        random_state : int, numpy.random.Generator or None, default=0
+            Seed of "left-to-right".
+
+        Returns
+        -------
+        float
+            Mean over comparisons, by their weights; guessing gives -log 2 = -0.693.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the comparisons are not valid or have unknown items.
+        ParameterError
+            If ``method`` is unknown, or ``n_particles`` is not an integer >= 1.
+
+        Notes
+        -----
+        "left-to-right" uses importance sampling of the weights instead, where scores are mixed (``mixing="utility"``)
+        or comparisons have fractional weights, which are powers of their likelihood. The estimate of a user's
+        log-likelihood is too low by about half its variance: the more particles, the less.
+
+        References
+        ----------
+        H. M. Wallach, I. Murray, R. Salakhutdinov and D. Mimno (2009), "Evaluation Methods for Topic Models", ICML.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 5, 2, 20, random_state=0)
+        >>> train, test = made.comparisons.split(0.2, random_state=0)
+        >>> plurank.TopicRanking(2, random_state=0).fit(train).score(test) > -0.693
+        True
         """
         check_choice("method", method, ScoreMethod)
         if method == "predictive":
@@ -301,7 +381,25 @@ class RankingModel(WeightTransformer):
         return [TokenLikelihood(self._prior(), self._token_likelihoods)]
 
     def accuracy(self, X: Any) -> float:
-        """Share of test comparisons predicted right."""
+        """Return the share of test comparisons whose preferred item is predicted.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            Test comparisons of known items.
+
+        Returns
+        -------
+        float
+            Share by weight; a probability of exactly one half counts half.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the comparisons are not valid or have unknown items.
+        """
         return self._mean_over(X, accuracy)
 
     def _mean_over(self, X: Any, measure: Callable[[Floats, Floats | None], float]) -> float:
@@ -311,10 +409,35 @@ class RankingModel(WeightTransformer):
         return float(np.average(values, weights=totals))
 
     def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
-        """Rank all items for one user, best first: columns item, score, rank.
+        """Rank all items for one user, best first.
 
-        The score is the probability to be preferred to another item drawn at random. Without a user the
-        population's mean weights count; for a new user give ``weights``, a row of what ``transform`` returned.
+        Parameters
+        ----------
+        user : label or None, default=None
+            A user of the model; None ranks by the mean weights.
+        weights : array-like of shape (K,) or None, default=None
+            Weights of somebody else, such as a row of what ``transform`` returned; they take precedence over ``user``.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns item, score, rank. The score is the probability to be preferred to another item drawn at random.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the model does not know the user.
+        ParameterError
+            If the weights are not K numbers >= 0 that sum to 1.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> votes = plurank.Comparisons.from_arrays([1, 2, 3], ["tea", "tea", "milk"], ["milk", "juice", "juice"])
+        >>> plurank.SingleRanking().fit(votes).rank().select("item", "rank").rows()
+        [('tea', 1), ('milk', 2), ('juice', 3)]
         """
         check_is_fitted(self)
         return self._board(self._one_row(user, weights))
@@ -350,7 +473,20 @@ class RankingModel(WeightTransformer):
         return self._with_places(self._board(weights), weights, followed)
 
     def common_ground(self, level: float = LEVEL) -> pl.DataFrame:  # noqa: ARG002
-        """Say which items all camps like, dislike and dispute, with uncertainty; see ``MixedRanking``."""
+        """Raise an error: only ``MixedRanking`` has the uncertainty of its rankings that this takes.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Ignored.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If it is.
+        """
         check_is_fitted(self)
         raise ParameterError(
             f"{type(self).__name__} says nothing of how certain its rankings are, so nothing can be called common "
@@ -358,7 +494,15 @@ class RankingModel(WeightTransformer):
         )
 
     def committee(self, *_: Any, **__: Any) -> "Committee":
-        """Choose items so that as many people as possible find one that they rank highly; see ``MixedRanking``."""
+        """Raise an error: only ``MixedRanking`` has the uncertainty of its rankings that this takes.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If it is.
+        """
         check_is_fitted(self)
         raise ParameterError(
             f"{type(self).__name__} says nothing of how certain its rankings are, so nobody knows how many a committee "
@@ -367,35 +511,98 @@ class RankingModel(WeightTransformer):
 
     @property
     def influence(self) -> "Influence | None":
-        """Whether rankings rest on a handful of people; None where nobody could look."""
+        """Whether rankings rest on a handful of users; None, as only ``MixedRanking`` looks."""
         return None
 
     def agreement(self, level: float = LEVEL) -> pl.DataFrame:
-        """Return how many people of every camp agree with every item, where the data are agree/disagree votes.
+        """Return the share of each camp that agrees with each item, where the data are agree/disagree votes.
 
-        A row for every item and camp, the people who follow the same ranking most; people who gave the same answer
-        throughout, or a single one, have no camp. Columns item, text, ranking (from
-        1), agree, passed, disagree (counts), and share, lower, upper: the share that agrees among those who agree or
-        disagree, with bounds that hold with probability ``level``. There are no rows where the model was not fitted to
-        agree/disagree votes.
+        A camp is the users who follow the same ranking most. Users who cast a single vote, or the same vote throughout,
+        have no camp.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row for every item and camp; none where the model was not fitted to agree/disagree votes. Columns item,
+            text, ranking (from 1); agree, passed, disagree (counts); share, lower, upper: the share that agrees among
+            those who agree or disagree, with its interval.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If ``level`` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import plurank, polars as pl
+        >>> votes = pl.DataFrame({"user": [1, 1, 2, 2], "item": ["a", "b", "a", "b"], "rating": [1, -1, 1, -1]})
+        >>> model = plurank.SingleRanking().fit(plurank.Comparisons.from_ratings(votes))
+        >>> model.agreement().select("item", "agree", "disagree").rows()
+        [('a', 2, 0), ('b', 0, 2)]
         """
         check_is_fitted(self)
         return agreement(self, level)
 
     def camps(self) -> pl.DataFrame:
-        """Return how many people stand behind every ranking.
+        """Return how many users follow each ranking.
 
-        Columns ranking (from 1), share (its mean weight), people (who follow it most), people_80 (whose weight on it is
-        0.8 or more), votes (cast by those who follow it most; null where an older file does not say).
+        Returns
+        -------
+        polars.DataFrame
+            One row a ranking: ranking (from 1), share (its mean weight), people (who follow it most), people_80 (those
+            of them whose weight on it is at least 0.8) and votes (cast by those who follow it most; null where the file
+            of an older version does not say).
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+        >>> plurank.TopicRanking(2, random_state=0).fit(made.comparisons).camps()["people"].sum()
+        100
         """
         check_is_fitted(self)
         return camps(self)
 
     def fold_in(self, answers: Any = None) -> "Person":
-        """Get to know one new person; nothing is fitted again.
+        """Infer the weights of one new person; the model stays as it is.
 
-        ``answers`` are pairs (winner, loser) of items, comparisons of one user, or None for somebody nobody has asked
-        yet. The person tells their weights, their order of all items, and what to ask them next.
+        Parameters
+        ----------
+        answers : sequence of (winner, loser), Comparisons, data frame or None, default=None
+            Pairs of item labels, or the comparisons of one user; None for somebody who has not answered anything yet.
+
+        Returns
+        -------
+        Person
+            Weights with intervals, the order of all items, predictions, and which pairs to ask next.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If an item is unknown or compared with itself, or the comparisons are not of exactly one user.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 4, 2, 40, rankings=[[0, 1, 2, 3], [3, 2, 1, 0]], random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> person = model.fold_in([(3, 0), (3, 1), (2, 0)])
+        >>> person.rank()["item"].to_list()
+        [3, 2, 1, 0]
         """
         from plurank.models.person import Person, as_answers
 
@@ -404,7 +611,33 @@ class RankingModel(WeightTransformer):
         return Person(self, told if told.items is self.items_ else self._in_own_items(told))
 
     def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
-        """Return the two items to ask a new person about next, whose answer teaches most about their weights."""
+        """Return the pair of items to ask a new person about next: the one with the largest expected information gain.
+
+        Parameters
+        ----------
+        answers : sequence of (winner, loser), Comparisons, data frame or None, default=None
+            What the person has answered so far, as for ``fold_in``.
+
+        Returns
+        -------
+        tuple
+            Labels of two items.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the answers are not valid, or every pair was asked.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 4, 2, 20, rankings=[[0, 1, 2, 3], [3, 2, 1, 0]], random_state=0)
+        >>> model = plurank.TopicRanking(2, random_state=0).fit(made.comparisons)
+        >>> len(model.next_pair([(0, 1)]))
+        2
+        """
         pairs = self.fold_in(answers).next_pairs(1)
         if not len(pairs):
             raise DataError("every pair of items was asked already; there is no next one.")
@@ -446,7 +679,18 @@ class RankingModel(WeightTransformer):
         self.item_texts_ = None if texts is None else list(texts)
 
     def item_text(self, code: int) -> str:
-        """Return what to show for an item: its text, or its id where it has none."""
+        """Return what to display for an item: its text, or its label where it has none.
+
+        Parameters
+        ----------
+        code : int
+            Position of the item in ``items_``.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return str(self.items_[code]) if self.item_texts_ is None else self.item_texts_[code]
 
     def _order_rankings(self) -> None:
@@ -471,10 +715,31 @@ class RankingModel(WeightTransformer):
             raise ValueError("rankings_ are not in the order of scores_")
 
     def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:
-        """Write the weights of all users of comparisons or of a store to Parquet, or CSV: user, ranking 1, ...
+        """Write the weights of all users to a file, more of them than memory holds if need be.
 
-        Users are folded in as by ``transform``, group by group of a store, here or, with ``engine="dask"``, on the
-        workers of ``scheduler``; so there may be more of them than memory holds.
+        Users are folded in as by ``transform``, group by group of a store.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons of the users.
+        path : str or path
+            The file: CSV where its name ends in .csv, else Parquet. Columns user, ranking 1, ranking 2, ...
+        engine : {"local", "dask"}, default="local"
+            Where groups of a store are worked on: in this process, or on the workers of dask.distributed.
+        scheduler : str, dask.distributed.Client or None, default=None
+            With ``engine="dask"``: the address or client of the cluster; None starts processes on this machine.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the comparisons are not valid, or the file cannot be written.
+        ParameterError
+            If ``engine`` is unknown, or is "dask" without a store.
+        EngineError
+            If Dask is not installed, or its cluster cannot be reached or is lost.
         """
         from plurank.models.streaming import write_weights
 
@@ -482,14 +747,37 @@ class RankingModel(WeightTransformer):
 
     @property
     def plot(self) -> "Plots":
-        """The figures of the fitted model: ``model.plot.rankings()`` and others, each a chart."""
+        """Figures of the fitted model: ``model.plot.rankings()`` and others, each a chart; see ``Plots``."""
         from plurank.report.plots import Plots
 
         check_is_fitted(self)
         return Plots(self)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save to a file that ``plurank.load`` reads: a zip of JSON and npy, written beside and renamed."""
+        """Save the model to a file that ``plurank.load`` reads.
+
+        The file is a zip archive of JSON and npy, without pickle. It is written to a temporary file and renamed, so
+        that it is complete or absent.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that exists is replaced.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If there is no such folder, the path is not a file, or labels are neither text nor numbers.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> plurank.blank_model(["tea", "milk"]).save("drinks.plurank")
+        >>> plurank.load("drinks.plurank").items_.tolist()
+        ['tea', 'milk']
+        """
         from plurank.models.persistence import save
 
         check_is_fitted(self)

@@ -33,26 +33,36 @@ HIGHLY = 10  # an item is ranked highly within the first tenth of all
 
 @dataclass(frozen=True)
 class Committee:
-    """Items chosen so that as many people as possible find one that they rank highly.
+    """Items chosen so that as many users as possible find one that they rank highly.
+
+    ``MixedRanking.committee`` makes one; ``str(committee)`` is a sentence.
 
     Attributes
     ----------
     items : list
-        Ids of the items, the one that serves most people first.
+        Labels of the items, the one that serves most users first.
     texts : list of str
-        What to show for them.
+        What to display for them.
     share_served, lower, upper : float
-        The share of people who have one of the items among their first ``top``, with the bounds of its interval.
+        The share of users who have one of the items among their first ``top``, with the bounds of its interval.
     top : int
-        How many of a person's items count as ranked highly.
+        How many of a user's items count as ranked highly.
     guarantee : float
         The least share of the best possible coverage; 1.0 where all committees were tried, 0.0 where nothing is
         promised because both size and budget are limited.
     cost : float or None
         What the items cost together.
     left_out : polars.DataFrame
-        A row a camp: ranking, people (who follow it most), served, lower, upper (shares), left_out (people expected to
-        find none).
+        One row a camp: ranking, people (who follow it most), served, lower, upper (shares), left_out (people expected
+        to find none).
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(60, 8, 2, 20, random_state=0)
+    >>> chosen = plurank.MixedRanking(2, random_state=0).fit(made.comparisons).committee(2)
+    >>> 0 <= chosen.lower <= chosen.share_served <= chosen.upper <= 1
+    True
     """
 
     items: list[Any]

@@ -38,7 +38,18 @@ class Estimator(ABC):
         """Check whether ``fit`` has been called."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; ``deep``: also those of estimators among them, as ``model__n_rankings``."""
+        """Return the parameters of the estimator.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include those of estimators among them, as ``model__n_rankings``.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
         found: dict[str, Any] = {}
         for name in sorted(_defaults(type(self))):
             value = getattr(self, name)
@@ -48,7 +59,23 @@ class Estimator(ABC):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, those of an estimator among them as ``model__n_rankings``."""
+        """Set parameters of the estimator.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name; those of an estimator among them as ``model__n_rankings``.
+
+        Returns
+        -------
+        Estimator
+            The estimator itself.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such parameter.
+        """
         known = sorted(_defaults(type(self)))
         for key, value in sorted(
             translate(params).items(), key=lambda given: "__" in given[0]
@@ -139,12 +166,42 @@ class WeightTransformer(Estimator):
         """P(left preferred) for a frame with columns user, left, right, (n,)."""
 
     def transform(self, X: Any, *, unknown: Unknown = "error") -> Any:
-        """Weights of new users, (n_users, K); nothing is fitted again.
+        """Infer the weights of users from their comparisons; the model stays as it is.
 
-        Rows are in the order in which users first appear in a frame, and in that of ``users`` for Comparisons and
-        stores. ``set_output(transform="pandas")`` or ``"polars"`` gives a frame with the users' ids instead of an
-        array; so does ``weights_frame``. Items the model does not know are refused; with ``unknown="ignore"`` their
-        comparisons are skipped, and a warning says how many. A user with nothing left gets the mean weights.
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            Comparisons of users, known or new; whatever a fit said about them does not count.
+        unknown : {"error", "ignore"}, default="error"
+            Whether to raise an error for items that the model does not know, or to skip their comparisons with a
+            warning. A user with none left gets the mean weights.
+
+        Returns
+        -------
+        ndarray of shape (n_users, K) or data frame
+            One row a user, in the order in which users first appear in a frame, and in that of ``users`` for
+            Comparisons and stores. After ``set_output(transform="pandas")`` or ``"polars"`` a frame with the users'
+            labels.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the comparisons are not valid, or have unknown items and ``unknown="error"``.
+
+        Warns
+        -----
+        SkippedWarning
+            If comparisons of unknown items were skipped.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+        >>> model = plurank.TopicRanking(2, random_state=0).fit(made.comparisons)
+        >>> model.transform(plurank.Comparisons.from_arrays(["new", "new"], [0, 1], [1, 2])).shape
+        (1, 2)
         """
         users, weights = self._weights_of(X, unknown)
         output = self._output()
@@ -153,7 +210,21 @@ class WeightTransformer(Estimator):
         return self._as_pandas(users(), weights) if output == "pandas" else self._as_polars(users(), weights)
 
     def weights_frame(self, X: Any, *, unknown: Unknown = "error") -> pl.DataFrame:
-        """Weights of new users as a polars frame: columns user, ranking_1, ranking_2, ...; see ``transform``."""
+        """Infer the weights of users as ``transform`` does, with their labels.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            Comparisons of users, known or new.
+        unknown : {"error", "ignore"}, default="error"
+            Whether to raise an error for items that the model does not know, or to skip their comparisons with a
+            warning.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns user, ranking_1, ranking_2, ...; one row a user.
+        """
         users, weights = self._weights_of(X, unknown)
         return self._as_polars(users(), weights)
 
@@ -168,12 +239,53 @@ class WeightTransformer(Estimator):
         return lambda: source.users[order], weights[order]
 
     def fit_transform(self, X: Any, y: None = None, **options: Any) -> Any:
-        """Fit to comparisons, and return the weights of their users as ``transform`` does."""
+        """Fit to comparisons, then infer the weights of their users as ``transform`` does.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons.
+        y : None
+            Ignored; scikit-learn passes it.
+        **options : dict
+            Passed on to ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_users, K) or data frame
+            See ``transform``.
+        """
         model: Any = self  # subclasses fit, each with options of its own
         return model.fit(X, y, **options).transform(X)
 
     def predict(self, X: Any) -> Labels:
-        """Return the item that is likelier to be preferred, (n,), for a frame with columns user, left, right."""
+        """Predict which of two items a user prefers.
+
+        Parameters
+        ----------
+        X : data frame
+            Columns user, left, right.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Label of the item that is more likely to be preferred; the left one where both are equally likely.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If columns are missing, or an item is unknown or compared with itself.
+
+        Examples
+        --------
+        >>> import plurank, polars as pl
+        >>> votes = plurank.Comparisons.from_arrays([1, 2, 3], ["tea", "tea", "milk"], ["milk", "juice", "juice"])
+        >>> model = plurank.SingleRanking().fit(votes)
+        >>> model.predict(pl.DataFrame({"user": [1], "left": ["juice"], "right": ["tea"]})).tolist()
+        ['tea']
+        """
         chances = self.predict_proba(X)
         columns = as_columns(X)
         left, right = (
@@ -182,12 +294,35 @@ class WeightTransformer(Estimator):
         return np.where(chances >= 0.5, left, right)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Return the names of the columns of ``transform``: ranking_1, ranking_2, ..."""
+        """Return the names of the columns that ``transform`` returns.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored; scikit-learn passes it.
+
+        Returns
+        -------
+        ndarray of str, shape (K,)
+            ranking_1, ranking_2, ...
+        """
         check_is_fitted(self)
         return np.array([f"ranking_{k + 1}" for k in range(len(self.mean_weights_))], dtype=object)
 
     def set_output(self, *, transform: Output | None = None) -> Self:
-        """Choose what ``transform`` returns: "default" (an array), "pandas" (users are the index) or "polars"."""
+        """Choose what ``transform`` returns.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+            An array, a pandas frame with the users as its index, or a polars frame with a column user; None changes
+            nothing.
+
+        Returns
+        -------
+        WeightTransformer
+            The model itself.
+        """
         if transform is not None:
             check_choice("transform", transform, Output)
             self._sklearn_output_config = {"transform": transform}

@@ -33,7 +33,32 @@ def save(model: RankingModel, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> RankingModel:
-    """Read a model that ``save`` wrote; a damaged, foreign or newer file is refused with a sentence."""
+    """Read a model that ``save`` wrote.
+
+    Files contain no code, so that loading one cannot run any.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    RankingModel
+        The fitted model, of the class that was saved.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it is damaged, not a model, or of a newer version of plurank.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> plurank.blank_model(["tea", "milk"]).save("drinks.plurank")
+    >>> plurank.load("drinks.plurank")
+    MixedRanking(concentration=1.0, from_ratings=False, n_rankings=1, random_state=0, score_scale=1.0)
+    """
     file = as_path(path)
     if file.is_dir():
         raise DataError(f"{file} is a folder; expected a model's file.")

@@ -29,7 +29,24 @@ N_POSTERIOR_DRAWS = 1000
 
 
 class Person:
-    """What the answers of one person say, by a model that stays as it is; made by ``model.fold_in``."""
+    """One person with a few answers, by a fitted model that stays as it is; made by ``model.fold_in``.
+
+    Parameters
+    ----------
+    model : RankingModel
+        The fitted model.
+    answers : Comparisons
+        The answers, of the model's own items.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(200, 4, 2, 40, rankings=[[0, 1, 2, 3], [3, 2, 1, 0]], random_state=0)
+    >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+    >>> person = model.fold_in([(3, 0), (3, 1), (2, 0)])
+    >>> person.n_answers, person.weights.shape
+    (3, (2,))
+    """
 
     def __init__(self, model: RankingModel, answers: Comparisons) -> None:
         self._model = model
@@ -41,7 +58,7 @@ class Person:
 
     @property
     def n_answers(self) -> int:
-        """How many answers there are."""
+        """Number of answers."""
         return len(self._answers)
 
     @cached_property
@@ -53,20 +70,65 @@ class Person:
 
     @property
     def weights(self) -> Floats:
-        """How much the person follows each ranking, (K,): the posterior mean."""
+        """Posterior mean of the weights on the rankings, ndarray of shape (K,)."""
         return self._draws[0].mean
 
     def weight_intervals(self, level: float = LEVEL) -> pl.DataFrame:
-        """The weights, with bounds that hold with probability ``level``: ranking, weight, lower, upper."""
+        """Return the weights with credible intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns ranking (from 1), weight, lower, upper.
+
+        Raises
+        ------
+        ParameterError
+            If ``level`` is not between 0 and 1.
+        """
         check_share("level", level)
         return weight_table(self.weights, *self._draws[0].bounds(level))
 
     def rank(self) -> pl.DataFrame:
-        """Rank all items, best first: columns item, score, rank, lower, upper; see ``rank`` of the model."""
+        """Rank all items for the person, best first, with intervals of the ranks.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns item, score, rank, lower, upper. The score is the probability to be preferred to another item drawn
+            at random; lower and upper bound the rank with 90% probability.
+        """
         return self._model._rank_person(self.weights, self._draws[0].resample(N_DRAWS), self._own)
 
     def predict(self, left: Sequence[Any], right: Sequence[Any]) -> Floats:
-        """P(left preferred), (n,), for items on the left and on the right."""
+        """Predict the probability that the person prefers one item to another.
+
+        Parameters
+        ----------
+        left, right : sequence of labels, of length n
+            Items to compare.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Probability that the left item is preferred.
+
+        Raises
+        ------
+        DataError
+            If the sides differ in length, or the model does not know an item.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> plurank.blank_model(["tea", "milk"]).fold_in().predict(["tea"], ["milk"]).round(6).tolist()
+        [0.5]
+        """
         sides = (self._codes(left, "left"), self._codes(right, "right"))
         if len(sides[0]) != len(sides[1]):
             raise DataError(f"expected {len(sides[0]):,} items on the right, as on the left, got {len(sides[1]):,}.")
@@ -91,10 +153,33 @@ class Person:
         return self._model._known_items(as_series(items, name), name)
 
     def next_pairs(self, n: int = 1, *, skip: Iterable[tuple[Any, Any]] = ()) -> pl.DataFrame:
-        """Return the n pairs whose answers teach most about the weights, best first: left, right, gain, probability.
+        """Return the pairs of items to ask next: those with the largest expected information gain about the weights.
 
-        The gain is in bits, the probability that of left to be preferred. Pairs answered or in ``skip`` are left out,
-        in either order.
+        Parameters
+        ----------
+        n : int, default=1
+            The most pairs to return.
+        skip : iterable of pairs of labels, default=()
+            Pairs not to ask, in either order; pairs that were answered are never asked again.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns left, right, gain (in bits), probability (that left is preferred); the largest gain first.
+
+        Raises
+        ------
+        DataError
+            If ``skip`` does not consist of pairs.
+        ParameterError
+            If ``n`` is not an integer >= 1.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> person = plurank.blank_model(["tea", "milk", "juice"]).fold_in([("tea", "milk")])
+        >>> person.next_pairs(5).height
+        2
         """
         check_whole("n", n, 1)
         law, draws = next(self._fits())

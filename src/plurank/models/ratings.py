@@ -43,18 +43,48 @@ EQUALLY = 1e-9  # likely are stars whose log-likelihoods differ by no more: by r
 
 
 class RatingPredictor(Estimator):
-    """Predict what star a person would give to an item, from a fitted model of rankings and ratings seen before.
+    """Predict the ratings that users would give to items, from a fitted ranking model and ratings seen before.
 
-    Parameters: ``model``, any fitted model; ``rule``: ``calibrated`` learns how each person uses the stars, given the
-    model's utilities of the items they rated; ``most-likely`` is the paper's (section 6.4): the star under which the
-    comparisons with the items rated before are most likely, ``ties`` being treated as ``ignore``, ``both`` or
-    ``random``; ``integers``, whether to give the nearest level instead of the mean; ``random_state``.
+    Users that the model does not know are folded in by their ratings. Users without ratings, and items that the model
+    does not know, are treated as typical ones.
 
-    Anybody and anything can be asked for: people the model does not know are folded in by their ratings, and people
-    without ratings, or items the model does not know, are taken for typical ones. Where several stars are equally
-    likely, the lowest is given.
+    Parameters
+    ----------
+    model : RankingModel
+        Any fitted model.
+    rule : {"calibrated", "most-likely"}, default="calibrated"
+        "calibrated" learns how each user uses the levels, given the model's utilities of the items they rated.
+        "most-likely" is the rule of the paper: the level under which the comparisons with the user's other ratings are
+        most likely, the lowest of several equally likely ones.
+    ties : {"ignore", "both", "random"}, default="ignore"
+        With "most-likely": what two equal ratings give, as in ``Comparisons.from_ratings``.
+    integers : bool, default=False
+        With "calibrated": whether to predict the level nearest to the expected rating instead of the expected rating.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed.
 
-    After ``fit``: ``levels_`` (L,), the values that ratings have.
+    Attributes
+    ----------
+    levels_ : ndarray of shape (L,)
+        The values that ratings have, ascending.
+
+    References
+    ----------
+    The rule "most-likely" is that of section 6.4 of W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling
+    Approach to Ranking", AISTATS.
+
+    Examples
+    --------
+    >>> import plurank, polars as pl
+    >>> import numpy as np
+    >>> rng, users, items = np.random.default_rng(0), np.repeat(np.arange(60), 8), np.tile(np.arange(8), 60)
+    >>> stars = np.clip(np.round(1 + items / 2 + 1.5 * rng.normal(size=480)), 1, 5)
+    >>> ratings = pl.DataFrame({"user": users, "item": items, "rating": stars})
+    >>> model = plurank.SingleRanking().fit(plurank.Comparisons.from_ratings(ratings))
+    >>> predictor = plurank.RatingPredictor(model).fit(ratings)
+    >>> low, high = predictor.predict(pl.DataFrame({"user": [0, 0], "item": [0, 7]}))
+    >>> bool(low < high)
+    True
     """
 
     levels_: Floats
@@ -82,7 +112,38 @@ class RatingPredictor(Estimator):
         return type(self)(**self.get_params(deep=False))
 
     def fit(self, X: Any, y: None = None, *, columns: Mapping[str, str] | None = None) -> Self:  # noqa: ARG002
-        """Learn from ratings, a frame of user, item, rating."""
+        """Learn from ratings how users use the levels.
+
+        Parameters
+        ----------
+        X : data frame
+            Columns user, item, rating.
+        y : None
+            Ignored; scikit-learn passes it.
+        columns : mapping of str to str or None, default=None
+            Names of your columns by role: user, item, rating.
+
+        Returns
+        -------
+        RatingPredictor
+            The fitted predictor itself.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the ratings are not valid, have more than 100 levels, or are all of items that the model does not know.
+        ParameterError
+            If a parameter is not valid.
+
+        Warns
+        -----
+        SkippedWarning
+            If rows were left out, such as those without a rating.
+        ConvergenceWarning
+            If the calibration had not converged; it is kept.
+        """
         self._check_parameters()
         rated = read_rated(X, "rating", columns)
         for sentence in list_exclusions(rated.excluded):
@@ -151,7 +212,27 @@ class RatingPredictor(Estimator):
         return law
 
     def predict(self, X: Any) -> Floats:
-        """Predict the rating of every row of a frame of user, item, (n,)."""
+        """Predict ratings.
+
+        Parameters
+        ----------
+        X : data frame
+            Columns user, item.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Expected ratings; levels with ``integers=True`` or ``rule="most-likely"``.
+
+        Raises
+        ------
+        NotFittedError
+            If the predictor is not fitted.
+        DataError
+            If columns or values are missing.
+        ParameterError
+            If ``rule`` was changed after the fit.
+        """
         users, items = self._read_questions(X)
         if self._law is not None:
             means = self._level_chances(self._law, users, items) @ self.levels_
@@ -159,7 +240,27 @@ class RatingPredictor(Estimator):
         return self._most_likely(users, items)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each of the ``levels_`` for every row of a frame of user, item, (n, L)."""
+        """Predict the probability of each level.
+
+        Parameters
+        ----------
+        X : data frame
+            Columns user, item.
+
+        Returns
+        -------
+        ndarray of shape (n, L)
+            One column for each of ``levels_``.
+
+        Raises
+        ------
+        NotFittedError
+            If the predictor is not fitted.
+        DataError
+            If columns or values are missing.
+        ParameterError
+            If ``rule`` is "most-likely", which has no probabilities, or was changed after the fit.
+        """
         users, items = self._read_questions(X)
         if self._law is None:
             raise ParameterError("rule='most-likely' gives stars without probabilities. Use rule='calibrated'.")

@@ -68,17 +68,53 @@ class Chart:
         return render(self._spec, ".svg").decode()
 
     def to_dict(self) -> Spec:
-        """Return the Vega-Lite specification: ``altair.Chart.from_dict`` makes a chart of it that can be changed."""
+        """Return the Vega-Lite specification; ``altair.Chart.from_dict`` makes a chart of it that can be changed.
+
+        Returns
+        -------
+        dict
+            A copy of the specification, data included.
+        """
         return deepcopy(self._spec)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save as .html (one file that needs no network), .png, .svg or .json; whole or not at all."""
+        """Save the chart as ``save_figure`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file: .html (one file that needs no network), .png, .svg or .json.
+        """
         save_figure(self, path)
 
 
 def save_figure(chart: Any, path: str | PathLike[str]) -> None:
-    """Save a chart, one of altair's too, as .html (one file that needs no network), .png, .svg or .json; whole or not
-    at all."""
+    """Save a chart to a file, which is complete or absent.
+
+    Parameters
+    ----------
+    chart : Chart or altair.Chart
+        Anything whose ``to_dict`` returns a Vega-Lite specification.
+    path : str or path
+        The file: .html (one file that needs no network), .png, .svg or .json.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written there.
+    ParameterError
+        If the name has another ending.
+    MissingExtraError
+        If ``vl-convert-python`` is not installed: ``pip install 'plurank[report]'``. JSON does not need it.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> votes = plurank.Comparisons.from_arrays([1, 2, 3], ["tea", "tea", "milk"], ["milk", "juice", "juice"])
+    >>> plurank.save_figure(plurank.SingleRanking().fit(votes).plot.places(), "places.json")
+    >>> pathlib.Path("places.json").exists()
+    True
+    """
     kind = as_path(path).suffix.lower()
     if kind not in ENDINGS:
         raise ParameterError(f"{as_path(path).name}: expected a name ending in {', '.join(ENDINGS)}.")

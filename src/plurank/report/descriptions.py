@@ -28,11 +28,35 @@ ALIKE_BLENDS = "Everybody blends the rankings in nearly the same shares: small d
 
 
 def describe_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, Any]]:
-    """Describe every ranking: ranking (from 1), share, top, high and low (items it puts unusually high, low), sentence.
+    """Describe every ranking in a sentence, by the items that set it apart.
 
-    Only what holds with 95% probability is said: ``top`` are items that surely come first or are in the best third,
-    ``high`` and ``low`` stand far from their mean place in the other rankings, weighted by their shares. For a model
-    without a posterior ``top`` is the beginning of the ranking, and nothing is said of the others.
+    Only what holds with 95% probability is stated. For a model without a posterior, ``top`` is the beginning of the
+    ranking, ``high`` and ``low`` are empty, and the sentence says that nothing is known about its certainty.
+
+    Parameters
+    ----------
+    model : RankingModel
+        A fitted model.
+    n : int, default=3
+        The most items to name in each list.
+
+    Returns
+    -------
+    list of dict
+        One for each ranking: ranking (from 1), share (its mean weight), top (items first or in the best third), high
+        and low (items far above and below their mean place in the other rankings), sentence.
+
+    Raises
+    ------
+    ParameterError
+        If the model is not fitted, or ``n`` is not an integer >= 1.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> votes = plurank.Comparisons.from_arrays([1, 2, 3], ["tea", "tea", "milk"], ["milk", "juice", "juice"])
+    >>> plurank.describe_rankings(plurank.SingleRanking().fit(votes), 1)[0]["top"]
+    ['tea']
     """
     if not hasattr(model, "rankings_"):
         raise ParameterError(f"model must be a fitted model of plurank, got {type(model).__name__}.")

@@ -51,12 +51,46 @@ def write_report(
     random_state: int = 0,
     on_progress: Progress = silent,
 ) -> None:
-    """Write one HTML page about a fitted model, for people who did not fit it; nothing is loaded from elsewhere.
+    """Write a report about a fitted model: one HTML page that loads nothing from elsewhere.
 
-    With the comparisons it was fitted to, their health is shown, and the model and one ranking are fitted again to part
-    of them and judged on the rest; or, with ``test``, fitted to all of them and judged on the test comparisons.
-    The page names nobody and states no group of fewer than five people; ``with_people`` it does, and names the people
-    nearest to each ranking.
+    Parameters
+    ----------
+    model : RankingModel
+        A fitted model.
+    path : str or path
+        The file to write; it is complete or absent.
+    comparisons : Comparisons, Store, data frame or None, default=None
+        The comparisons that the model was fitted to. With these, the page shows data-quality problems, and the model
+        and one ranking are fitted again to part of them and judged on the rest.
+    test : Comparisons, Store, data frame or None, default=None
+        Test comparisons to judge both on instead; they are then fitted to all of ``comparisons``.
+    title : str or None, default=None
+        Title of the page; None is "What people prefer".
+    with_people : bool, default=False
+        Whether to name the users nearest to each ranking, and to state numbers of fewer than five users.
+    random_state : int, default=0
+        Seed of what is held out.
+    on_progress : callable, default=silent
+        Called with the name of a stage and the share of it that is done.
+
+    Raises
+    ------
+    NotFittedError
+        If the model is not fitted.
+    DataError
+        If the comparisons are not valid, or the file cannot be written there.
+    ParameterError
+        If ``model`` is not a model of plurank.
+    MissingExtraError
+        If what draws pages is not installed: ``pip install 'plurank[report]'``.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> votes = plurank.Comparisons.from_arrays([1, 2, 3], ["tea", "tea", "milk"], ["milk", "juice", "juice"])
+    >>> plurank.write_report(plurank.SingleRanking().fit(votes), "report.html")
+    >>> pathlib.Path("report.html").read_text().startswith("<!DOCTYPE html>")
+    True
     """
     check_model(model)
     check_is_fitted(model)

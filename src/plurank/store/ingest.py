@@ -49,11 +49,53 @@ def ingest(
     overwrite: bool = False,
     on_progress: Progress = silent,
 ) -> Store:
-    """Turn files of comparisons, more than memory holds if need be, into a store on disk.
+    r"""Build a store on disk from files of comparisons, which may be more than memory holds.
 
-    ``inputs`` are files (CSV, TSV, Parquet, JSON lines, plain or gzipped), globs or folders, read as
-    :func:`read_comparisons` reads one file; ``memory`` is about the most to use. An ingest that was stopped goes on
-    where it was if it is called again in the same way.
+    An ingest that was interrupted continues where it was when it is called again with the same arguments.
+
+    Parameters
+    ----------
+    inputs : str, path or iterable of these
+        Files (CSV, TSV, Parquet, JSON lines, plain or gzipped), globs or folders; each file is read as by
+        ``read_comparisons``.
+    store : str or path
+        Folder of the store to write.
+    columns : mapping of str to str or None, default=None
+        Names of your columns by role, as in ``{"user": "voter"}``.
+    ties : {"half", "drop"}, default="half"
+        Whether a tie counts as half a win each way, or is left out.
+    memory : int or str, default="2GB"
+        About the most memory to use: bytes, or a size such as "800MB" or "1.5 GiB".
+    overwrite : bool, default=False
+        Whether to replace a store that exists.
+    on_progress : callable, default=silent
+        Called with the name of a stage and the share of it that is done.
+
+    Returns
+    -------
+    Store
+        The store, opened.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read or its rows are not valid comparisons, the store exists, or another ingest is writing
+        it.
+    ParameterError
+        If there are no inputs, or ``memory``, ``ties`` or a role in ``columns`` is not valid.
+
+    Warns
+    -----
+    UserWarning
+        If the inputs or options of an interrupted ingest have changed, so that it starts again.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> _ = pathlib.Path("votes.csv").write_text("user,winner,loser\nann,tea,milk\nbob,milk,tea\n")
+    >>> store = plurank.ingest("votes.csv", "votes.store")
+    >>> store.to_comparisons().to_frame().rows()
+    [('ann', 'tea', 'milk'), ('bob', 'milk', 'tea')]
     """
     return build_store(inputs, store, columns, ties, Budget.of(parse_memory(memory)), overwrite, on_progress)
 

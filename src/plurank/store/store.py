@@ -127,14 +127,63 @@ _checked: set[tuple[Path, int, int]] = set()  # files whose content this process
 
 
 def open_store(path: File) -> "Store":
-    """Open a store made by ``plurank ingest``; refuses one that is not whole."""
+    r"""Open a store made by ``ingest``.
+
+    Parameters
+    ----------
+    path : str or path
+        Folder of the store.
+
+    Returns
+    -------
+    Store
+        The store; files are read when they are needed.
+
+    Raises
+    ------
+    DataError
+        If there is no such store, or it is incomplete or damaged.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> _ = pathlib.Path("votes.csv").write_text("user,winner,loser\nann,tea,milk\nbob,milk,tea\n")
+    >>> _ = plurank.ingest("votes.csv", "votes.store")
+    >>> plurank.open_store("votes.store").n_users
+    2
+    """
     return Store(path)
 
 
 class Store:
-    """Comparisons on disk, sorted by user; ``block`` gives those of some users as :class:`Comparisons`.
+    r"""Comparisons on disk, sorted by user, which may be more than memory holds.
 
-    Files are mapped into memory, not read, and their checksums are checked when they are first touched.
+    ``ingest`` makes one, ``open_store`` opens it, and the ``fit`` of ``MixedRanking`` and ``TopicRanking`` reads it
+    group by group of users. Files are memory-mapped; their checksums are verified when they are first used.
+
+    Parameters
+    ----------
+    path : str or path
+        Folder of the store.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        Folder of the store.
+    rated : None
+        Unknown whether comparisons were made from ratings.
+
+    Raises
+    ------
+    DataError
+        If there is no such store, or it is incomplete or damaged.
+
+    Examples
+    --------
+    >>> import plurank, pathlib
+    >>> _ = pathlib.Path("votes.csv").write_text("user,winner,loser\nann,tea,milk\nbob,milk,tea\n")
+    >>> plurank.ingest("votes.csv", "votes.store")
+    <Store: 2 users, 2 items, 2 comparisons (1 each)>
     """
 
     rated: bool | None = None
@@ -154,12 +203,12 @@ class Store:
 
     @property
     def n_users(self) -> int:
-        """How many users there are."""
+        """Number of users."""
         return int(self._manifest["n_users"])
 
     @property
     def n_items(self) -> int:
-        """How many items there are."""
+        """Number of items."""
         return int(self._manifest["n_items"])
 
     def __len__(self) -> int:
@@ -167,18 +216,18 @@ class Store:
 
     @property
     def n_shards(self) -> int:
-        """How many shards the users are in."""
+        """Number of shards that the users are in."""
         return len(self._manifest["shards"])
 
     @property
     def n_bytes(self) -> int:
-        """How much the files hold together."""
+        """Total size of the files."""
         files = [self._manifest["items"], *(file for shard in self._manifest["shards"] for file in shard["files"])]
         return sum(file["size"] for file in files)
 
     @property
     def total_weight(self) -> float:
-        """How many comparisons they count as."""
+        """Sum of the weights: how many comparisons these count as."""
         return float(self._manifest["total_weight"])
 
     @property
@@ -188,12 +237,12 @@ class Store:
 
     @property
     def excluded(self) -> tuple[Exclusion, ...]:
-        """What the ingest left out."""
+        """What the ingest left out, and why."""
         return tuple(Exclusion(**entry) for entry in self._manifest.get("excluded", []))
 
     @property
     def per_user(self) -> tuple[int, float, int]:
-        """How many comparisons users made: the fewest, the median and the most."""
+        """Comparisons per user: the fewest, the median and the most."""
         m = self._manifest
         return m["least_per_user"], m["median_per_user"], m["most_per_user"]
 
@@ -204,7 +253,7 @@ class Store:
 
     @cached_property
     def items(self) -> Labels:
-        """The labels of items, (n_items,)."""
+        """Labels of the items, (n_items,)."""
         _check_once(self.path, [self._manifest["items"]])
         labels = read_labels(self.path / ITEMS)
         if len(labels) != self.n_items:
@@ -213,7 +262,7 @@ class Store:
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the comparisons of each user begin, (n_users + 1,), read when first asked for."""
+        """Where the comparisons of each user begin, (n_users + 1,); read on first use."""
         parts = [np.zeros(1, dtype=np.int64)]
         for number in range(self.n_shards):
             parts.append(parts[-1][-1] + map_array(self._checked_folder(number), "offsets")[1:])
@@ -221,7 +270,7 @@ class Store:
 
     @property
     def users(self) -> Labels:
-        """The labels of users, (n_users,), read whenever asked for."""
+        """Labels of the users, (n_users,); read at every use."""
         folders = [self._checked_folder(number) for number in range(self.n_shards)]
         return as_labels(pl.concat([read_labels(folder / USERS) for folder in folders]))
 
@@ -231,9 +280,26 @@ class Store:
         return int(self._manifest["checksum"])
 
     def block(self, begin: int, end: int, *, labelled: bool = True) -> Comparisons:
-        """Give users begin to end - 1 as Comparisons of the same items; inside one shard without copying.
+        """Return the comparisons of users ``begin`` to ``end - 1``.
 
-        Without ``labelled`` users have numbers for names, which takes no time.
+        Parameters
+        ----------
+        begin, end : int
+            Range of users, by their position.
+        labelled : bool, default=True
+            Whether to read the users' labels; without, they are their positions, which takes no time.
+
+        Returns
+        -------
+        Comparisons
+            Of all items of the store; inside one shard without copying.
+
+        Raises
+        ------
+        ParameterError
+            If the range is not within 0 and ``n_users``.
+        DataError
+            If a file is damaged.
         """
         if not 0 <= begin <= end <= self.n_users:
             raise ParameterError(f"expected 0 <= begin <= end <= {self.n_users:,} users, got {begin} and {end}.")
@@ -242,11 +308,38 @@ class Store:
         return join_users([self._part(number, begin, end, labelled) for number in touched or [0]])
 
     def to_comparisons(self) -> Comparisons:
-        """Read everything into memory."""
+        """Read everything into memory.
+
+        Returns
+        -------
+        Comparisons
+            All comparisons of the store.
+
+        Raises
+        ------
+        DataError
+            If a file is damaged.
+        """
         return self.block(0, self.n_users)
 
     def take_users(self, chosen: NDArray[np.bool_]) -> Comparisons:
-        """Read the marked users into memory; all items stay."""
+        """Read the comparisons of the marked users into memory; all items stay.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (n_users,)
+            True for users to read, at least one.
+
+        Returns
+        -------
+        Comparisons
+            Of all items of the store.
+
+        Raises
+        ------
+        DataError
+            If a file is damaged.
+        """
         parts = []
         for number in range(self.n_shards):
             first, last = self._first_users[number : number + 2]

@@ -96,20 +96,66 @@ OWN_FIELDS = {
 
 
 class TopicRanking(StrictRankings):
-    """Rankings shared by a population, by the method of *A Topic Modeling Approach to Ranking*.
+    """Rankings shared by a population, by the method of "A Topic Modeling Approach to Ranking".
 
-    Parameters: ``n_rankings`` (K); ``detection`` of novel pairs, ``whitened`` (ours) or ``projections`` (the paper's
-    Algorithm 2, with ``n_projections`` (None: 150 K), ``separation_tol`` (zeta / 2) and ``directions``, ``gaussian`` or
-    ``sphere``); ``regression_tol`` (epsilon); ``prior``, how the Dirichlet of user weights is fitted: ``moments`` or
-    ``likelihood`` (the variational bound; it takes a user's comparisons for independent, which those made from ratings
-    are not); ``random_state``.
+    Novel pairs, which one ranking alone puts in their order, are detected in the second moments of comparisons; all
+    other pairs are regressed on them, and the result is rounded to rankings. User weights are inferred given the
+    rankings.
 
-    After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
-    (``items_[rankings_]`` are the labels);
-    ``user_weights_`` (M, K); ``mean_weights_`` (K,) and ``concentration_``, the Dirichlet prior; ``flip_probability_``;
-    ``items_``, ``users_``; ``novel_pairs_``, K pairs (preferred, other) of labels, or None; ``solid_angles_`` (K,);
-    ``separation_statistic_``, how rows of E were told apart; ``intransitive_triples_`` (K,); ``n_iter_`` polishing
-    rounds and ``converged_``, whether more of them would not have helped.
+    Parameters
+    ----------
+    n_rankings : int, default=10
+        Number of rankings (K).
+    detection : {"whitened", "projections"}, default="whitened"
+        How novel pairs are detected: in whitened moments (ours), or by random projections (Algorithm 2 of the paper).
+    n_projections : int or None, default=None
+        With "projections": the number of directions (P); None uses 150 K.
+    separation_tol : float, default=0.01
+        With "projections": how far apart novel pairs must be (zeta / 2).
+    regression_tol : float, default=1e-4
+        Tolerance of the regression on novel pairs (epsilon).
+    directions : {"gaussian", "sphere"}, default="gaussian"
+        With "projections": the distribution of the directions.
+    prior : {"moments", "likelihood"}, default="moments"
+        How the Dirichlet prior of user weights is fitted: to the moments, or by a variational bound of the likelihood,
+        which takes a user's comparisons for independent; those made from ratings are not.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    rankings_ : ndarray of shape (K, Q)
+        Item numbers, best first; the most followed ranking first. ``items_[rankings_]`` are the labels.
+    user_weights_ : ndarray of shape (M, K)
+        Weights of every user on the rankings.
+    mean_weights_, concentration_ : ndarray of shape (K,), float
+        Mean and concentration of the Dirichlet prior of user weights.
+    flip_probability_ : float
+        Probability of a choice against the ranking that generated it.
+    items_, users_ : ndarray
+        Labels of items (Q,) and users (M,).
+    novel_pairs_ : list of tuple or None
+        The novel pair of every ranking as labels (preferred, other); None for a ranking without one.
+    solid_angles_ : ndarray of shape (K,)
+        Estimated solid angle of each novel pair.
+    separation_statistic_ : str
+        How rows of the moments were told apart.
+    intransitive_triples_ : ndarray of shape (K,)
+        Number of intransitive triples among the pairwise preferences found, before items are ordered.
+    n_iter_, converged_ : int, bool
+        Rounds of polishing, and whether further ones would have changed nothing.
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(500, 5, 2, 40, rankings=[[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], random_state=0)
+    >>> model = plurank.TopicRanking(2, random_state=0).fit(made.comparisons)
+    >>> plurank.ranking_error(model.rankings_, made.rankings)
+    0.0
     """
 
     about = "the topic-model method of Ding, Ishwar and Saligrama"
@@ -149,10 +195,41 @@ class TopicRanking(StrictRankings):
         scheduler: Any = None,
         on_progress: Progress = silent,
     ) -> Self:
-        """Recover the rankings (Algorithm 1), then weigh them for every user; X is comparisons in memory, or a store.
+        """Recover the rankings (Algorithm 1 of the paper), then infer the weights of every user.
 
-        For a store, ``engine="dask"`` runs on the workers of ``scheduler``, an address or a client of dask.distributed,
-        or on processes of this machine without one.
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            The comparisons; a frame has columns user, winner, loser and, optionally, weight.
+        y : None
+            Ignored; scikit-learn passes it.
+        engine : {"local", "dask"}, default="local"
+            Where passes over a store run: in this process, or on the workers of dask.distributed.
+        scheduler : str, dask.distributed.Client or None, default=None
+            With ``engine="dask"``: the address or client of the cluster; None starts processes on this machine.
+        on_progress : callable, default=silent
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        TopicRanking
+            The fitted model itself.
+
+        Raises
+        ------
+        DataError
+            If the comparisons are not valid, or no user has two of them.
+        ParameterError
+            If a parameter is not valid, or ``engine`` is "dask" without a store.
+        NotIdentifiableError
+            If fewer rankings than ``n_rankings`` can be told apart.
+        EngineError
+            If Dask is not installed, or its cluster cannot be reached or is lost.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the rankings were still improving in the last round of polishing; they are kept.
         """
         self._check_parameters()
         rng = as_generator(self.random_state)
@@ -216,7 +293,7 @@ class TopicRanking(StrictRankings):
 
     @property
     def novel_pairs_(self) -> list[tuple[Any, Any] | None]:
-        """The novel pair of every ranking as item labels: (preferred by this ranking alone, the other).
+        """The novel pair of every ranking as labels: (preferred by this ranking alone, the other).
 
         None for a ranking that agrees with some other ranking on every pair compared.
         """
@@ -225,9 +302,24 @@ class TopicRanking(StrictRankings):
         return [None if i < 0 else (labels[i], labels[j]) for i, j in self._novel_items]
 
     def ranking_matrix(self) -> NDArray[np.bool_]:
-        """Return sigma as the paper has it, (Q (Q - 1), K): rows are ordered pairs (i, j), i first, j second, sorted.
+        """Return the ranking matrix sigma of the paper; it grows with the square of the number of items.
 
-        Only on request: it grows with the square of the number of items.
+        Returns
+        -------
+        ndarray of bool, shape (Q (Q - 1), K)
+            Whether each ranking prefers i to j; rows are ordered pairs (i, j), sorted by i, then by j.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 4, 2, 40, rankings=[[0, 1, 2, 3], [3, 2, 1, 0]], random_state=0)
+        >>> plurank.TopicRanking(2, random_state=0).fit(made.comparisons).ranking_matrix().shape
+        (12, 2)
         """
         check_is_fitted(self)
         n = len(self.items_)

@@ -130,12 +130,40 @@ class UsersNeeded:
 
 @dataclass(frozen=True)
 class SampleBound:
-    """What Theorem 2 asks for, and what it is made of.
+    """The sample size that Theorem 2 of the paper requires, and the constants behind it; made by ``sample_bound``.
 
-    n_ordered_pairs (W) that can occur, of Q (Q - 1); least_probability (eta) of one of them; largest_share (b) of a
-    ranking in a pair that is not novel; least and largest eigenvalue of R-bar (lambda_min, lambda_max); the
-    least distance that a novel row of E keeps from others, by entries (d) and by rows (d_2); solid_angles (K,), their
-    least (q) with its standard error; the numbers of users for isotropic and for Gaussian directions; projections (P).
+    Attributes
+    ----------
+    n_ordered_pairs : int
+        Number of ordered pairs that can occur (W), of Q (Q - 1).
+    least_probability : float
+        Least probability of one of them (eta).
+    largest_share : float
+        Largest share of a ranking in a pair that is not novel (b).
+    least_eigenvalue, largest_eigenvalue : float
+        Of the normalised second moments of user weights, R-bar (lambda_min, lambda_max).
+    entry_distance, row_distance : float
+        Least distance of a novel row of E from the others, by entries (d) and by rows (d_2).
+    solid_angles : ndarray of shape (K,)
+        Normalised solid angle of each ranking's novel pairs.
+    least_solid_angle, solid_angle_error : float
+        The least of them (q), and its standard error.
+    isotropic, gaussian : UsersNeeded
+        Numbers of users for directions on the sphere and for Gaussian directions: ``users``, the larger one of
+        ``for_detection`` and ``for_regression``, and ``tolerance`` (rho).
+    projections : float
+        Number of directions (P).
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS, Theorem 2.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> bound = plurank.sample_bound([[0, 1, 2], [2, 1, 0]], [0.5, 0.5], 0.1, 20, n_directions=10_000)
+    >>> bound.n_ordered_pairs
+    6
     """
 
     n_ordered_pairs: int
@@ -164,9 +192,53 @@ def sample_bound(
     n_directions: int = 1_000_000,
     random_state: RandomState = 0,
 ) -> SampleBound:
-    """Evaluate Theorem 2 for rankings (K, Q) and weights from Dirichlet(concentration * mean_weights).
+    """Compute the number of users with which Theorem 2 of the paper guarantees that the rankings are recovered.
 
-    All is exact but the solid angles, which are shares of ``n_directions`` random directions.
+    All constants are exact except the solid angles, which are shares of random directions.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (K, Q)
+        Item codes 0, ..., Q - 1, best first; separable.
+    mean_weights : array-like of shape (K,)
+        Mean of the Dirichlet distribution of user weights, positive.
+    concentration : float
+        Its concentration, >= 0.
+    comparisons_per_user : int
+        Number of comparisons of each user, >= 2.
+    pair_probabilities : array-like of shape (Q, Q) or None, default=None
+        How often each pair is compared, symmetric, zero on the diagonal only; it need not sum to 1. None is uniform.
+    failure_probability : float, default=0.05
+        Probability that the recovery fails, above 0 and at most 0.5.
+    n_directions : int, default=1_000_000
+        Random directions to estimate solid angles with.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of the directions.
+
+    Returns
+    -------
+    SampleBound
+        The numbers of users and projections, and the constants of the theorem.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If some ranking has no novel pair.
+    ParameterError
+        If a parameter is not valid, or ``n_directions`` is too small to find all solid angles.
+
+    References
+    ----------
+    W. Ding, P. Ishwar and V. Saligrama (2015), "A Topic Modeling Approach to Ranking", AISTATS, Theorem 2.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> few, many = (
+    ...     plurank.sample_bound([[0, 1, 2], [2, 1, 0]], [0.5, 0.5], 0.1, n, n_directions=10_000) for n in (20, 40)
+    ... )
+    >>> round(few.gaussian.users / many.gaussian.users, 6)
+    2.0
     """
     per_user = check_whole("comparisons_per_user", comparisons_per_user, 2)
     check_whole("n_directions", n_directions, 1)

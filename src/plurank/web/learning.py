@@ -59,9 +59,9 @@ def read_feedback(
     ----------
     database : str or path
         The SQLite file, or the URL of a PostgreSQL database.
-    model : model or path, optional
+    model : RankingModel, str, path or None, default=None
         Read only the answers that this model, or the model in this file, has not learned from.
-    include_suspicious : bool, default False
+    include_suspicious : bool, default=False
         Read answers that look like ballot stuffing, too.
 
     Returns
