@@ -208,6 +208,12 @@ class Comparisons:
 
         return diagnose(self)
 
+    def summary(self) -> dict[str, Any]:
+        """Return counts, comparisons per user and what :meth:`diagnose` found, as plain values that JSON can hold."""
+        from plurank.data.summary import summarise
+
+        return summarise(self.diagnose())
+
     @classmethod
     def from_arrays(
         cls,
