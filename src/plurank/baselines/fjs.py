@@ -144,7 +144,7 @@ def fit_sparsest(marginals: Marginals, n_rankings: int, on_progress: Progress = 
         masses = find_masses(marginals, n_rankings, tolerance)
         most = max(most, len(masses))
         if len(masses) == n_rankings:
-            fits.append(_fit_rankings(marginals, masses))
+            fits.append(_fit_sparse_rankings(marginals, masses))
     if not fits:
         raise NotIdentifiableError(
             f"{n_rankings} rankings were asked for, but no more than {most} were found. Try fewer rankings."
@@ -193,7 +193,7 @@ def nearest(sums: Floats, values: Floats) -> NDArray[np.int64]:
     return np.where(values - sums[before] <= sums[after] - values, before, after)
 
 
-def _fit_rankings(marginals: Marginals, masses: Floats) -> SparseFit:
+def _fit_sparse_rankings(marginals: Marginals, masses: Floats) -> SparseFit:
     """Fit masses and the pairs they belong to, order the items of each, and fit the masses to these rankings."""
     precision = 1.0 / np.maximum(marginals.errors, EXACT) ** 2
     members, n_rounds, is_stable = _assign_pairs(marginals, masses, precision)

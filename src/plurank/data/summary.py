@@ -77,7 +77,7 @@ def check_summary(value: Any) -> None:
             raise ValueError(f"{name} of the data is {value[name]!r:.50}")
 
 
-def _is_count(value: Any) -> bool:
+def _is_natural(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
@@ -86,12 +86,12 @@ def _is_list(value: Any) -> bool:
 
 
 EXPECTED: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys((*COUNTS, "min_per_user", "max_per_user", "n_updates"), _is_count),
+    **dict.fromkeys((*COUNTS, "min_per_user", "max_per_user", "n_updates"), _is_natural),
     "median_per_user": lambda value: isinstance(value, (int, float)) and value >= 0,
-    **dict.fromkeys(FOUND_COUNTS, lambda value: value is None or _is_count(value)),
+    **dict.fromkeys(FOUND_COUNTS, lambda value: value is None or _is_natural(value)),
     **dict.fromkeys(FOUND_LISTS, lambda value: value is None or _is_list(value)),
     "problems": lambda value: value is None or (_is_list(value) and all(isinstance(entry, str) for entry in value)),
     "note": lambda value: value is None or isinstance(value, str),
     "excluded": check_exclusions,
-    "n_ties": lambda value: value is None or _is_count(value),
+    "n_ties": lambda value: value is None or _is_natural(value),
 }

@@ -426,7 +426,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     [(1, 3), (1, 3), (1, 3)]
     """
     labels = list(items)
-    _check(labels, texts)
+    _check_labels(labels, texts)
     n = len(labels)
     model = MixedRanking(1, concentration=1.0, score_scale=1.0, from_ratings=False, random_state=0)
     model.items_, model.users_ = object_array(labels), object_array([])
@@ -450,7 +450,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     return model
 
 
-def _check(labels: list[Any], texts: Sequence[str] | None) -> None:
+def _check_labels(labels: list[Any], texts: Sequence[str] | None) -> None:
     if len(labels) < 2:
         raise DataError(f"expected at least two items to compare, got {count(len(labels), 'item')}. Add more.")
     if not all(isinstance(label, (str, int)) and label != "" for label in labels):
