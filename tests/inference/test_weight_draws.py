@@ -7,7 +7,7 @@ from scipy.stats import beta
 
 from plurank import Comparisons
 from plurank.inference.likelihood import likelihood_of
-from plurank.inference.posterior import Draws, draw_weights, weigh_draws
+from plurank.inference.posterior import Draws, propose_weights, weigh_draws
 from plurank.mixed.bradley_terry import BradleyTerry
 
 SCORES = np.array([[1.5, -1.0], [0.0, 0.5], [-1.0, 1.5]])
@@ -34,7 +34,7 @@ def test_draws_agree_with_quadrature(mixing, weights):
 
 def test_without_evidence_draws_are_those_of_the_prior():
     prior = np.array([2.0, 3.0, 5.0])
-    draws = weigh_draws(*draw_weights(prior, prior, 40_000, 0))
+    draws = weigh_draws(*propose_weights(prior, prior, 40_000, 0))
     np.testing.assert_allclose(draws.mean, prior / 10, atol=0.005)
 
 

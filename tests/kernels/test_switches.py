@@ -91,11 +91,11 @@ def test_a_library_that_cannot_be_loaded_is_passed_over(damaged, expected, tmp_p
     monkeypatch.delenv("PLURANK_KERNELS", raising=False)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert library.choose()[0] == expected
+        assert library.choose_library()[0] == expected
     assert len(caught) == (expected == "plain")
 
 
 def test_a_library_of_another_version_is_refused(monkeypatch):
     monkeypatch.setattr(library, "ABI_VERSION", library.ABI_VERSION + 1)
     with pytest.raises(OSError, match="of another version of plurank"):
-        library.load("baseline")
+        library.load_library("baseline")

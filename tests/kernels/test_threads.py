@@ -115,4 +115,4 @@ def test_a_containers_quota_counts_as_cores(monkeypatch):
 def test_kernels_that_do_not_exist_are_not_asked_for_silently(monkeypatch):
     monkeypatch.setenv("PLURANK_KERNELS", "avx1024")
     with pytest.warns(RuntimeWarning, match="PLURANK_KERNELS must be one of avx2, baseline, plain, got 'avx1024'"):
-        assert library.choose()[0] == library.ACTIVE
+        assert library.choose_library()[0] == library.ACTIVE

@@ -12,7 +12,7 @@ from plurank import (
     simulate,
 )
 from plurank.mixed.priors import Priors
-from plurank.mixed.selection import _mean
+from plurank.mixed.selection import _mean_and_error
 from tests.oracles.simulated_scores import simulate_scores
 
 # choosing the priors takes many passes for every candidate; these are near those of the simulations
@@ -67,13 +67,13 @@ def test_the_fewest_rankings_within_one_standard_error_of_the_best_are_chosen(se
 
 def test_standard_errors_are_those_of_means_over_users(rng):
     logs = rng.standard_normal(30)
-    mean, error = _mean(np.column_stack([4.0 * logs, np.full(30, 4.0)]))
+    mean, error = _mean_and_error(np.column_stack([4.0 * logs, np.full(30, 4.0)]))
     assert mean == pytest.approx(logs.mean())
     assert error == pytest.approx(logs.std(ddof=1) / np.sqrt(30))
     # with unequal users, those of drawing users again
     sums = np.column_stack([rng.standard_normal(200), rng.integers(1, 9, 200)])
     drawn = sums[rng.integers(200, size=(4000, 200))].sum(axis=1)
-    assert _mean(sums)[1] == pytest.approx((drawn[:, 0] / drawn[:, 1]).std(), rel=0.1)
+    assert _mean_and_error(sums)[1] == pytest.approx((drawn[:, 0] / drawn[:, 1]).std(), rel=0.1)
 
 
 def test_the_answer_is_a_sentence_with_the_figures(selection):

@@ -25,7 +25,6 @@ from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, spawn
-from plurank.store.summary import summarise
 from plurank.text import count
 from plurank.types import Codes, Floats
 from plurank.validation import check_positive, check_whole
@@ -198,7 +197,7 @@ class ClusteredRanking(RankingModel):
 
     def _keep(self, comparisons: Comparisons, clusters: Clusters) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = summarise(comparisons)
+        self.data_ = comparisons.summary()
         self.scores_, self.rankings_ = clusters.scores, BradleyTerry(clusters.scores).rankings
         self.mean_weights_, self.concentration_ = clusters.shares, ONE_RANKING_EACH
         self.log_posterior_ = np.array(clusters.history)

@@ -25,7 +25,6 @@ from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
-from plurank.store.summary import summarise
 from plurank.topic.estimator import StrictRankings
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import ranking_matrix
@@ -173,7 +172,7 @@ class FJS(StrictRankings):
 
     def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = summarise(comparisons)
+        self.data_ = comparisons.summary()
         self.rankings_, self.mean_weights_ = found.rounded.rankings, found.masses
         self.intransitive_triples_ = found.rounded.n_intransitive
         self.n_iter_, self.converged_ = found.n_rounds, found.is_stable
@@ -203,7 +202,7 @@ def fit_sparsest(marginals: Marginals, n_rankings: int, on_progress: Progress = 
         masses = find_masses(marginals, n_rankings, tolerance)
         most = max(most, len(masses))
         if len(masses) == n_rankings:
-            fits.append(_fit_rankings(marginals, masses))
+            fits.append(_fit_sparse_rankings(marginals, masses))
     if not fits:
         raise NotIdentifiableError(
             f"{n_rankings} rankings were asked for, but no more than {most} were found. Try fewer rankings."
@@ -252,7 +251,7 @@ def nearest(sums: Floats, values: Floats) -> NDArray[np.int64]:
     return np.where(values - sums[before] <= sums[after] - values, before, after)
 
 
-def _fit_rankings(marginals: Marginals, masses: Floats) -> SparseFit:
+def _fit_sparse_rankings(marginals: Marginals, masses: Floats) -> SparseFit:
     """Fit masses and the pairs they belong to, order the items of each, and fit the masses to these rankings."""
     precision = 1.0 / np.maximum(marginals.errors, EXACT) ** 2
     members, n_rounds, is_stable = _assign_pairs(marginals, masses, precision)

@@ -329,6 +329,18 @@ class Comparisons:
 
         return diagnose(self)
 
+    def summary(self) -> dict[str, Any]:
+        """Return counts, comparisons per user and the data-quality problems that ``diagnose`` finds, for JSON.
+
+        Returns
+        -------
+        dict
+            Plain Python values; at most 20 items of each list.
+        """
+        from plurank.data.summary import summarise
+
+        return summarise(self.diagnose())
+
     @classmethod
     def from_arrays(
         cls,

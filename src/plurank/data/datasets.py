@@ -410,7 +410,7 @@ def fetch(
     MissingExtraError
         If ``pooch`` is not installed: ``pip install 'plurank[datasets]'``.
     """
-    entry = _find(name)
+    entry = _find_entry(name)
     cache = find_cache(folder)
     on_progress(f"fetching {name}", 0.0)
     fresh = [path for file in entry.files if (path := _make_available(entry, file, cache, mirror))]
@@ -418,12 +418,12 @@ def fetch(
     on_progress(f"comparing the {entry.kind} of {name}", 0.5)
     if titles:
         values = _call_by_title(values, labels)
-    made = _compare(entry, values, pairs or entry.pairs, random_state)
+    made = _as_comparisons(entry, values, pairs or entry.pairs, random_state)
     on_progress(name, 1.0)
     return Dataset(name, entry.kind, made, values, labels, entry.licence, entry.citation, entry.homepage)
 
 
-def _find(name: str) -> Entry:
+def _find_entry(name: str) -> Entry:
     if name not in ENTRIES:
         raise ParameterError(f"there is no data set {name!r}. Expected one of {', '.join(ENTRIES)}.")
     return ENTRIES[name]
@@ -476,7 +476,7 @@ def _call_by_title(values: pl.DataFrame, titles: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(item=pl.coalesce("title", pl.col("item").cast(pl.String))).select(values.columns)
 
 
-def _compare(entry: Entry, values: pl.DataFrame, pairs: Pairs, random_state: RandomState) -> Comparisons:
+def _as_comparisons(entry: Entry, values: pl.DataFrame, pairs: Pairs, random_state: RandomState) -> Comparisons:
     if entry.kind == "rankings":
         return Comparisons.from_rankings(values, random_state=random_state)
     return Comparisons.from_ratings(values, pairs, random_state=random_state)

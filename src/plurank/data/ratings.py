@@ -68,7 +68,7 @@ def compare_ratings(
     if pairs == "full":
         _refuse_too_many(rated, most)
     made = compare_rated(rated, ties, pairs_per_rating if pairs == "partial" else None, rng)
-    return _refuse_nothing(_with_texts(made, items))
+    return _refuse_nothing(_add_texts(made, items))
 
 
 def compare_rankings(
@@ -83,10 +83,10 @@ def compare_rankings(
     rng = as_generator(random_state)
     ranked = read_rated(frame, "rank", columns, items)
     made = compare_rated(replace(ranked, values=-ranked.values), ties, None, rng)
-    return _refuse_nothing(_with_texts(made, items))
+    return _refuse_nothing(_add_texts(made, items))
 
 
-def _with_texts(made: Comparisons, items: Any) -> Comparisons:
+def _add_texts(made: Comparisons, items: Any) -> Comparisons:
     return made if items is None else replace(made, texts=read_items(items).texts_of(made.items))
 
 

@@ -108,7 +108,7 @@ def read_table(path: File) -> pl.DataFrame:
     file = existing(path)
     kind = kind_of(file)
     with reading(file, kind):
-        content = _unzip(file) if is_gzipped(file) else file
+        content = _unzip_table(file) if is_gzipped(file) else file
         if kind == "Parquet":
             return pl.read_parquet(content)
         if kind == "JSON lines":
@@ -179,7 +179,7 @@ def is_text(file: Path) -> bool:
     return kind_of(file) in ("CSV", "TSV")
 
 
-def _unzip(file: Path) -> bytes:
+def _unzip_table(file: Path) -> bytes:
     """Return what a gzipped file holds; raise where it is beyond what a table of its size could be."""
     most = max(MOST_UNZIPPED, MOST_RATIO * file.stat().st_size)
     with open_bytes(file) as zipped:

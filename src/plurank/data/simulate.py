@@ -136,7 +136,7 @@ def simulate(
     if rankings is None:
         rankings = np.stack([seeds[0].permutation(n_items) for _ in range(n_rankings)])
     mean = seeds[1].dirichlet(np.ones(n_rankings)) if mean_weights is None else _check_mean(mean_weights, n_rankings)
-    weights = draw_weights(n_users, mean, concentration, rng=seeds[2])
+    weights = draw_user_weights(n_users, mean, concentration, rng=seeds[2])
     offsets = np.concatenate([[0], np.cumsum(counts)])
     cumulated_pairs = None if pair_probabilities is None else _check_pairs(pair_probabilities, n_items)
     winners, losers = _draw_comparisons(offsets, weights, rankings, cumulated_pairs, laws, rng=seeds[3])
@@ -144,7 +144,7 @@ def simulate(
     return Simulation(Comparisons(winners, losers, offsets, labels, np.arange(n_users)), rankings, weights, mean)
 
 
-def draw_weights(
+def draw_user_weights(
     n_users: int, mean: NDArray[np.float64], concentration: float, *, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw (n_users, K) rows from Dirichlet(concentration * mean), safely also where the shapes are tiny.

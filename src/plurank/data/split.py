@@ -45,6 +45,7 @@ class Source(Protocol):
     @property
     def offsets(self) -> NDArray[np.int64]: ...  # noqa: D102
     def take_users(self, chosen: Masks) -> Comparisons: ...  # noqa: D102
+    def summary(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 def some_users(source: Source, enough: int, rng: np.random.Generator, least_users: int = 1) -> Comparisons:

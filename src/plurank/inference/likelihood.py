@@ -23,7 +23,7 @@ from plurank.choices import Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.elementary import expit
 from plurank.exceptions import DataError
-from plurank.inference.posterior import Draws, draw_weights, weigh_draws
+from plurank.inference.posterior import Draws, propose_weights, weigh_draws
 from plurank.random import draw_seed, uniforms_of
 from plurank.types import Codes, Floats
 
@@ -197,7 +197,7 @@ class Posteriors:
         c = self.comparisons
         own = slice(c.offsets[user], c.offsets[user + 1])
         counts = 1.0 if c.weights is None else c.weights[own]
-        logs, shares = draw_weights(self.prior, self.near[user], n, seed)
+        logs, shares = propose_weights(self.prior, self.near[user], n, seed)
         likelihoods = (self.log_link(np.exp(logs) @ self.x[own].T) * counts).sum(axis=1)
         return logs, likelihoods, shares
 

@@ -53,7 +53,7 @@ def weigh_draws(logs: Floats, log_shares: Floats) -> Draws:
     return Draws(np.exp(logs), shares / shares.sum())
 
 
-def draw_weights(prior: Floats, posterior: Floats, n: int, seed: int) -> tuple[Floats, Floats]:
+def propose_weights(prior: Floats, posterior: Floats, n: int, seed: int) -> tuple[Floats, Floats]:
     """Draw logarithms of weights (n, K), and say how much denser the prior is there than the proposals, (n,), in logs.
 
     A quarter comes from the prior itself and a quarter from a flatter posterior, so that no draw can count too much.
@@ -142,14 +142,14 @@ def draw_user(weights: Floats, user_concentration: float) -> Floats:
 
 def _bounds(scores: Floats, drawn: Floats, level: float) -> Bounds:
     """Quantiles of places over draws (n_draws, Q), widened to the places by the scores (Q,) themselves."""
-    places = _places(drawn)
+    places = _sampled_places(drawn)
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(places, (tail, 1.0 - tail), axis=0, method="nearest").astype(np.int64)
-    own = _places(scores[None])[0]
+    own = _sampled_places(scores[None])[0]
     return np.minimum(low, own), np.maximum(high, own)
 
 
-def _places(scores: Floats) -> NDArray[np.int32]:
+def _sampled_places(scores: Floats) -> NDArray[np.int32]:
     order = np.argsort(-scores, axis=1, kind="stable")
     places = np.empty(order.shape, np.int32)
     np.put_along_axis(places, order, np.arange(1, scores.shape[1] + 1, dtype=np.int32)[None], axis=1)

@@ -49,7 +49,7 @@ NO_LIBRARY = (
 )
 
 
-def load(kind: str) -> ctypes.CDLL:
+def load_library(kind: str) -> ctypes.CDLL:
     """Load the library for an instruction set; raise OSError where it was not built, or is of another machine."""
     path = FOLDER / f"native_{kind}.so"
     if not path.exists():
@@ -60,7 +60,7 @@ def load(kind: str) -> ctypes.CDLL:
     return library
 
 
-def choose() -> tuple[str, ctypes.CDLL | None]:
+def choose_library() -> tuple[str, ctypes.CDLL | None]:
     """Return the fastest kind that is installed and runs here, or the one that was asked for, and its library."""
     wanted = os.environ.get("PLURANK_KERNELS", "")
     if wanted not in ("", *KINDS):
@@ -69,17 +69,17 @@ def choose() -> tuple[str, ctypes.CDLL | None]:
     if wanted == "plain":
         return "plain", None
     try:
-        baseline = load("baseline")
+        baseline = load_library("baseline")
     except OSError as error:
         warnings.warn(NO_LIBRARY.format(reason=error), RuntimeWarning, stacklevel=1)
         return "plain", None
     if wanted != "baseline" and baseline.has_avx2():
         with suppress(OSError):
-            return "avx2", load("avx2")
+            return "avx2", load_library("avx2")
     return "baseline", baseline
 
 
-ACTIVE, _LIBRARY = choose()
+ACTIVE, _LIBRARY = choose_library()
 
 
 def function(name: str, *arguments: Any, returns: Any = None) -> Any:

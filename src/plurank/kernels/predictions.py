@@ -20,7 +20,7 @@ _mix_places = function("mix_places", *_PAIRS, CODES, FLOATS, FLOATS, INT, INT, O
 _mean_wins = function("mean_wins", INT, INT, FLOATS, FLOATS, INT, INT, OUT_FLOATS)
 
 
-def _check_pairs(rows: Codes, left: Codes, right: Codes, theta: Floats, n_items: int, n_rankings: int) -> None:
+def _check_rows(rows: Codes, left: Codes, right: Codes, theta: Floats, n_items: int, n_rankings: int) -> None:
     check(len(rows) == len(left) == len(right) and theta.shape[1] == n_rankings)
     for codes, size in ((rows, len(theta)), (left, n_items), (right, n_items)):
         check(not len(codes) or (codes.min() >= 0 and codes.max() < size))
@@ -28,7 +28,7 @@ def _check_pairs(rows: Codes, left: Codes, right: Codes, theta: Floats, n_items:
 
 def mix_probabilities(rows: Codes, left: Codes, right: Codes, scores: Floats, theta: Floats) -> Floats:
     """``out[e] = (theta[rows[e]] / (1 + exp(scores[right[e]] - scores[left[e]]))).sum()``, at most 1."""
-    _check_pairs(rows, left, right, theta, *scores.shape)
+    _check_rows(rows, left, right, theta, *scores.shape)
     out, tables = np.empty(len(left)), (np.ascontiguousarray(scores), np.ascontiguousarray(theta))
     pairs = (np.ascontiguousarray(codes) for codes in (rows, left, right))
     run(_mix_probabilities, len(out), 10 * len(out) * theta.shape[1], *pairs, *tables, theta.shape[1], out)
@@ -42,7 +42,7 @@ def mix_utilities(
 
     With v = (theta . x^2 - (theta . x)^2) / (n + 1), the variance: ``sigmoid(theta . x / sqrt(1 + pi v / 8))``.
     """
-    _check_pairs(rows, left, right, theta, *scores.shape)
+    _check_rows(rows, left, right, theta, *scores.shape)
     check(len(concentration) == len(theta))
     out = np.empty(len(left))
     tables = (np.ascontiguousarray(table) for table in (scores, theta, concentration))
@@ -53,7 +53,7 @@ def mix_utilities(
 
 def mix_places(rows: Codes, left: Codes, right: Codes, places: Codes, laws: Floats, theta: Floats) -> Floats:
     """``out[e] = sum_k theta[rows[e], k] laws[k, places[right[e], k] - places[left[e], k] + Q - 1]``, at most 1."""
-    _check_pairs(rows, left, right, theta, *places.shape)
+    _check_rows(rows, left, right, theta, *places.shape)
     check(laws.shape == (places.shape[1], 2 * len(places) - 1))
     out = np.empty(len(left))
     tables = (np.ascontiguousarray(table) for table in (places, laws, theta))

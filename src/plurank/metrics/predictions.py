@@ -41,9 +41,9 @@ def log_likelihood(probabilities: Any, weights: Any = None) -> float:
     >>> round(plurank.log_likelihood([0.5, 0.5]), 3)
     -0.693
     """
-    p = _check(probabilities)
+    p = _check_arrays(probabilities)
     with np.errstate(divide="ignore"):
-        return float(np.average(np.log(p), weights=_check_weights(weights, len(p))))
+        return float(np.average(np.log(p), weights=_check_counts(weights, len(p))))
 
 
 def accuracy(probabilities: Any, weights: Any = None) -> float:
@@ -72,18 +72,18 @@ def accuracy(probabilities: Any, weights: Any = None) -> float:
     >>> plurank.accuracy([0.9, 0.2, 0.5, 0.6])
     0.625
     """
-    p = _check(probabilities)
-    return float(np.average((p > 0.5) + 0.5 * (p == 0.5), weights=_check_weights(weights, len(p))))
+    p = _check_arrays(probabilities)
+    return float(np.average((p > 0.5) + 0.5 * (p == 0.5), weights=_check_counts(weights, len(p))))
 
 
-def _check(probabilities: Any) -> NDArray[np.float64]:
+def _check_arrays(probabilities: Any) -> NDArray[np.float64]:
     p = check_numbers("probabilities", probabilities)
     if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
         raise ParameterError("expected at least one probability, each between 0 and 1.")
     return p
 
 
-def _check_weights(weights: Any, n: int) -> NDArray[np.float64] | None:
+def _check_counts(weights: Any, n: int) -> NDArray[np.float64] | None:
     if weights is None:
         return None
     found = check_numbers("weights", weights)

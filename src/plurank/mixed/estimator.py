@@ -12,6 +12,7 @@ from plurank.choices import ComponentName, EngineName, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up, object_array
 from plurank.data.split import weigh_observations
+from plurank.data.summary import add_update
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons, as_source, open_engine
 from plurank.exceptions import ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
@@ -45,7 +46,6 @@ from plurank.models.fields import (
 )
 from plurank.progress import Progress, silent
 from plurank.random import RandomState
-from plurank.store.summary import add_update, summarise
 from plurank.text import count
 from plurank.topic.orders import OrderedComponent
 from plurank.types import Codes, Floats
@@ -264,7 +264,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
             one_blas_thread(),
         ):
             self._check_enough(users)
-            self.data_ = summarise(as_source(users.source))
+            self.data_ = users.source.summary()
             fit_users(self, users, kept, on_progress)
             self._keep_votes(as_source(users.source), runner)
         self.feedback_batches_ = ()
@@ -511,7 +511,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     [(1, 3), (1, 3), (1, 3)]
     """
     labels = list(items)
-    _check(labels, texts)
+    _check_labels(labels, texts)
     n = len(labels)
     model = MixedRanking(1, concentration=1.0, score_scale=1.0, from_ratings=False, random_state=0)
     model.items_, model.users_ = object_array(labels), object_array([])
@@ -535,7 +535,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     return model
 
 
-def _check(labels: list[Any], texts: Sequence[str] | None) -> None:
+def _check_labels(labels: list[Any], texts: Sequence[str] | None) -> None:
     if len(labels) < 2:
         raise DataError(f"expected at least two items to compare, got {count(len(labels), 'item')}. Add more.")
     if not all(isinstance(label, (str, int)) and label != "" for label in labels):

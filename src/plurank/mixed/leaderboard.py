@@ -19,7 +19,7 @@ from plurank.inference.posterior import (
 from plurank.inference.user_effects import Deviations, log_odds
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins, win_gradients
 from plurank.models.base import RankingModel, board, check_ranking, weight_table
-from plurank.models.committee import Committee, choose
+from plurank.models.committee import Committee, choose_items
 from plurank.models.consensus import common_ground
 from plurank.models.estimator import check_is_fitted
 from plurank.topic.orders import OrderedComponent
@@ -252,7 +252,7 @@ class ScoredRankings(RankingModel, loadable=False):
         (2, 1.0)
         """
         check_is_fitted(self)
-        return choose(self, size, cost, budget, top, level)
+        return choose_items(self, size, cost, budget, top, level)
 
     def weight_intervals(self, user: Any, level: float = LEVEL) -> pl.DataFrame:
         """Return the weights of one user of the model, with credible intervals.

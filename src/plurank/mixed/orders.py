@@ -43,7 +43,7 @@ class Mallows(OrderedComponent):
         """Search for better orders, then take the most likely dispersion of each."""
         moved = replace(self, rankings=self.better_orders(pairs, wins))
         by_lead = wins_by_lead(moved, pairs, wins)
-        dispersion = [_fit(counts, old) for counts, old in zip(by_lead, self.dispersion, strict=True)]
+        dispersion = [_fit_dispersion(counts, old) for counts, old in zip(by_lead, self.dispersion, strict=True)]
         return replace(moved, dispersion=np.array(dispersion))
 
 
@@ -56,7 +56,7 @@ def win_probability_by_gap(phi: float, n_items: int) -> Floats:
     return np.concatenate([1.0 - ahead[::-1], [0.5], ahead])
 
 
-def _fit(counts: Floats, old: float) -> float:
+def _fit_dispersion(counts: Floats, old: float) -> float:
     """Maximise the likelihood of wins by lead, (2 Q - 1,), over the dispersion; never below the old one's."""
     n_items = (len(counts) + 1) // 2
 

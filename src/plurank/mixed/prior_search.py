@@ -257,11 +257,13 @@ def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
 
 def _splits(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rng: np.random.Generator) -> list[Split]:
     n_splits = int(np.clip(SPLIT_SAMPLE // len(sample), 1, MOST_SPLITS))
-    splits = [_split(sample, n_rankings, mixing, rated, child) for child in spawn(rng, n_splits)]
+    splits = [_make_split(sample, n_rankings, mixing, rated, child) for child in spawn(rng, n_splits)]
     return [split for split in splits if split is not None]
 
 
-def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rng: np.random.Generator) -> Split | None:
+def _make_split(
+    sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rng: np.random.Generator
+) -> Split | None:
     kept, held_out = split_safely(sample, SHARE, rng, rated)
     users = sample.user_of_each()
     trained = np.zeros(sample.n_users, dtype=bool)

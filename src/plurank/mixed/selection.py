@@ -162,7 +162,7 @@ def select_rankings(
     >>> plurank.select_rankings(made.comparisons, [1, 2], "probability", random_state=0).n_rankings
     2
     """
-    numbers, ways = _check(candidates, mixing)
+    numbers, ways = _check_candidates(candidates, mixing)
     rng = as_generator(random_state)
     sample = some_users(as_source(X), ENOUGH, rng)
     n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
@@ -188,7 +188,7 @@ def select_rankings(
     return _choose(rows, numbers, ways, sample.users)
 
 
-def _check(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tuple[list[int], list[Mixing]]:
+def _check_candidates(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tuple[list[int], list[Mixing]]:
     if not isinstance(candidates, Iterable):
         raise ParameterError(f"candidates must be some numbers of rankings, such as range(1, 11), got {candidates!r}.")
     given = list(candidates)
@@ -248,13 +248,13 @@ def _add_predictions(sums: Floats, model: MixedRanking, parts: HeldOut, users: L
 
 
 def _choose(rows: list[Any], numbers: list[int], ways: list[Mixing], users: Labels) -> Selection:
-    best = int(np.argmax([_mean(sums.sum(axis=1))[0] for _, _, sums in rows]))
+    best = int(np.argmax([_mean_and_error(sums.sum(axis=1))[0] for _, _, sums in rows]))
     most = rows[best][2].sum(axis=1)
     table = []
     for way, n_rankings, sums in rows:
         both = sums.sum(axis=1)
         gap = np.column_stack([most[:, 0] - both[:, 0], both[:, 1]])
-        figures = (figure for part in (sums[:, 0], sums[:, 1], both, gap) for figure in _mean(part))
+        figures = (figure for part in (sums[:, 0], sums[:, 1], both, gap) for figure in _mean_and_error(part))
         table.append(Candidate(way, n_rankings, *figures))
     frame = pl.DataFrame(table, schema=list(Candidate._fields), orient="row")
     way = rows[best][0]
@@ -273,7 +273,7 @@ def _influence(sums: dict[int, Floats], chosen: int, users: Labels) -> Influence
     return Influence.of(sums[chosen][:, 0] - sums[1][:, 0], sums[chosen][:, 1], users)
 
 
-def _mean(sums: Floats) -> tuple[float, float]:
+def _mean_and_error(sums: Floats) -> tuple[float, float]:
     """Mean per comparison and its standard error, from sums by user (users, 2): of logs and of comparisons."""
     sums = sums[sums[:, 1] > 0]
     if not len(sums):

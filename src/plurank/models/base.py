@@ -16,6 +16,7 @@ from plurank.data.build import refuse_missing
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
+from plurank.data.summary import Summary
 from plurank.engine.local import Engine
 from plurank.engine.sources import as_comparisons, pieces_of
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
@@ -30,7 +31,6 @@ from plurank.models.fields import COMMON, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
-from plurank.store.summary import Summary
 from plurank.text import count, shorten
 from plurank.types import Codes, Floats
 from plurank.validation import check_choice, check_numbers, check_whole

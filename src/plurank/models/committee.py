@@ -80,7 +80,7 @@ class Committee:
         return f"{', '.join(self.texts)}: {served} find one among their first {self.top}."
 
 
-def choose(
+def choose_items(
     model: "ScoredRankings", size: int | None, cost: Any, budget: float | None, top: int | None, level: float
 ) -> Committee:
     """Choose a committee; see :meth:`MixedRanking.committee`."""
@@ -103,7 +103,7 @@ def choose(
     return Committee(
         model.items_[choice.items].tolist(),
         [model.item_text(item) for item in choice.items],
-        *_interval(served.mean(axis=1), level),
+        *_interval_of_shares(served.mean(axis=1), level),
         first,
         choice.guarantee,
         None if costs is None else float(costs[choice.items].sum()),
@@ -170,7 +170,7 @@ def _draw_own_tastes(model: "ScoredRankings", shape: tuple[int, ...], rng: np.ra
     return (model.user_effect_scale_ or 0.0) * rng.standard_normal(shape)
 
 
-def _interval(shares: Floats, level: float) -> tuple[float, float, float]:
+def _interval_of_shares(shares: Floats, level: float) -> tuple[float, float, float]:
     tail = (1.0 - level) / 2.0
     lower, upper = np.quantile(shares, (tail, 1.0 - tail))
     mean = float(shares.mean())
@@ -185,7 +185,7 @@ def _by_camp(model: "ScoredRankings", people: NDArray[np.int64], served: Masks, 
         if not own.any():
             rows.append((k + 1, n_people, None, None, None, None))
             continue
-        share, lower, upper = _interval(served[:, own].mean(axis=1), level)
+        share, lower, upper = _interval_of_shares(served[:, own].mean(axis=1), level)
         rows.append((k + 1, n_people, share, lower, upper, n_people * (1.0 - share)))
     schema = {"ranking": pl.Int64, "people": pl.Int64, "served": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
               "left_out": pl.Float64}  # fmt: skip

@@ -166,7 +166,7 @@ def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
             **_extreme_agreement(levels),
         }
     )
-    named = frame.select(as_series(model.items_, "item"), _texts(model), pl.all())
+    named = frame.select(as_series(model.items_, "item"), _texts_of_items(model), pl.all())
     return named.sort("enough_votes", "bridging", descending=True, maintain_order=True)
 
 
@@ -190,7 +190,7 @@ def _position(rank: Floats, n_items: int) -> Floats:
     return 1.0 - (rank - 1.0) / max(n_items - 1, 1)
 
 
-def _texts(model: "RankingModel") -> pl.Series:
+def _texts_of_items(model: "RankingModel") -> pl.Series:
     texts = [str(item) for item in model.items_.tolist()] if model.item_texts_ is None else model.item_texts_
     return pl.Series("text", texts, dtype=pl.String)
 
@@ -233,7 +233,7 @@ def agreement(model: "RankingModel", level: float) -> pl.DataFrame:
     return pl.DataFrame(
         [
             as_series(model.items_, "item").gather(rows),
-            _texts(model).gather(rows),
+            _texts_of_items(model).gather(rows),
             pl.Series("ranking", rankings),
             *(
                 pl.Series(name, counts[:, n])

@@ -211,13 +211,13 @@ def as_answers(answers: Any, items: Labels) -> Comparisons:
     if answers is not None and not isinstance(answers, Sequence):
         return _of_one_user(as_comparisons(answers))
     pairs = [_as_pair(pair) for pair in answers or ()]
-    winners, losers = _find([label for pair in pairs for label in pair], items).reshape(-1, 2).T.copy()
+    winners, losers = _find_answers([label for pair in pairs for label in pair], items).reshape(-1, 2).T.copy()
     refuse_rows(winners == losers, "an item is compared with itself", "Drop such answers")
     ends = np.array([0, len(pairs)], np.int64)
     return Comparisons(winners, losers, ends, items, np.zeros(1, np.int64), rated=False)
 
 
-def _find(labels: list[Any], items: Labels) -> Codes:
+def _find_answers(labels: list[Any], items: Labels) -> Codes:
     """Return the numbers of items in pairs; refuse those that are missing or that the model does not know."""
     column = as_series(object_array(labels), "item")
     refuse_missing(column, np.arange(len(labels)) // 2 + 1)

@@ -96,8 +96,8 @@ def describe_ground(model: RankingModel, ground: Ground) -> str:
     items = "statements" if has_statements(model) else "items"
     lists = ground.lists
     like, dislike = ("agree with", "reject") if ground.agreement is not None else ("like", "dislike")
-    told = [f"All camps {like} {_so_many(lists[LIKED], items)} and {dislike} {_so_many(lists[DISLIKED])}."]
-    told.append(f"{_so_many(lists[CONTESTED], items).capitalize()} {_are(len(lists[CONTESTED]))} contested.")
+    told = [f"All camps {like} {_number_of(lists[LIKED], items)} and {dislike} {_number_of(lists[DISLIKED])}."]
+    told.append(f"{_number_of(lists[CONTESTED], items).capitalize()} {_are(len(lists[CONTESTED]))} contested.")
     few, open_ = ground.n_labelled(TOO_FEW), ground.n_labelled(UNDECIDED)
     rest = [f"{few:,} {_have(few)} not enough votes to tell"] if few else []
     rest += [f"{open_:,} {_are(open_)} undecided"] if open_ else []
@@ -105,7 +105,7 @@ def describe_ground(model: RankingModel, ground: Ground) -> str:
     return " ".join([*told, *([f"Of {n_items}, {listing(rest)}."] if rest else [])])
 
 
-def _so_many(codes: list[int], noun: str = "") -> str:
+def _number_of(codes: list[int], noun: str = "") -> str:
     """Say how many, with a noun or without: "no items", "1 item", "3"."""
     if not noun:
         return f"{len(codes):,}" if codes else "none"
@@ -197,14 +197,14 @@ def ground_table(model: RankingModel, ground: Ground) -> Table:
                 ground.words[row["label"]][0].lower() if row["label"] in KINDS else row["label"],
                 "unknown" if row["votes"] is None else f"{row['votes']:,}",
                 str(row["worst_ranking"]),
-                _place(row["worst_rank"], row["worst_rank_lower"], row["worst_rank_upper"]),
+                _place_with_bounds(row["worst_rank"], row["worst_rank_lower"], row["worst_rank_upper"]),
             )
             for row in rows
         ],
     )
 
 
-def _place(rank: float, lower: int, upper: int) -> str:
+def _place_with_bounds(rank: float, lower: int, upper: int) -> str:
     return f"{lower:,}" if lower == upper else f"{rank:,.0f} ({lower:,} to {upper:,})"
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from plurank.data.encoding import look_up
+from plurank.data.summary import Summary
 from plurank.metrics.predictions import Quality
 from plurank.metrics.rankings import places_from_one
 from plurank.mixed.leaderboard import ScoredRankings
@@ -17,7 +18,6 @@ from plurank.report.privacy import FEWEST
 from plurank.report.story import describe_exclusions
 from plurank.report.texts import has_statements, text_of, texts_of
 from plurank.report.wording import label, listing, percent
-from plurank.store.summary import Summary
 from plurank.text import count, describe_spread
 
 N_SHOWN = 10
@@ -70,10 +70,12 @@ def _lists(model: RankingModel, found: dict[str, Any]) -> list[tuple[str, list[t
     """List statements that a ranking puts surely higher, and lower, than others do, with the votes on them."""
     other = "the other ranking" if len(model.rankings_) == 2 else "the other rankings"
     lists = ((f"Higher than in {other}", found["high"]), (f"Lower than in {other}", found["low"]))
-    return [(name, [(text_of(model, i), _votes(model, i)) for i in codes]) for name, codes in lists if len(codes)]
+    return [
+        (name, [(text_of(model, i), _votes_on_item(model, i)) for i in codes]) for name, codes in lists if len(codes)
+    ]
 
 
-def _votes(model: RankingModel, code: int) -> str:
+def _votes_on_item(model: RankingModel, code: int) -> str:
     """Say how many votes there are on an item; nothing where nobody counted them."""
     return "" if model.item_votes_ is None else count(int(model.item_votes_[code]), "vote")
 
@@ -89,7 +91,7 @@ def best_items(model: RankingModel, k: int, ground: Ground | None) -> list[tuple
     found = []
     for code, place in zip(order[:N_SHOWN].tolist(), places[:N_SHOWN].tolist(), strict=True):
         parts = [] if board is None else [_interval(board[place - 1], len(model.items_))]
-        parts.append(_votes(model, code))
+        parts.append(_votes_on_item(model, code))
         found.append((place, text_of(model, code), " · ".join(part for part in parts if part)))
     return found
 
@@ -113,7 +115,7 @@ def places_table(model: RankingModel) -> Table:
     rows = [
         (
             text_of(model, i),
-            *(_place(place, bounds, i) for place, bounds in zip(places[i], intervals, strict=True)),
+            *(_item_place(place, bounds, i) for place, bounds in zip(places[i], intervals, strict=True)),
             *([f"{votes[i]:,}"] if votes is not None else []),
         )
         for i in order
@@ -129,7 +131,7 @@ def _place_intervals(model: RankingModel) -> list[dict[int, tuple[int, int]]]:
     return [dict(zip(order.tolist(), board, strict=True)) for order, board in zip(model.rankings_, boards, strict=True)]
 
 
-def _place(place: int, bounds: dict[int, tuple[int, int]], item: int) -> str:
+def _item_place(place: int, bounds: dict[int, tuple[int, int]], item: int) -> str:
     low, high = bounds.get(int(item), (place, place))
     return f"{place:,}" if low == high else f"{place:,} ({low:,} to {high:,})"
 

@@ -336,7 +336,7 @@ class StoredBlocks:
     def sum(self, share: str, *arguments: Any) -> Any:
         """Add up what a method of every block gives, as a tree."""
         asked = Share(self.store, self.index, self.seed, share, arguments)
-        return self.engine.reduce(answer, asked, self.units, add)
+        return self.engine.reduce(answer, asked, self.units, add_shares)
 
 
 def answer(asked: Share, unit: Unit) -> Any:
@@ -426,7 +426,7 @@ class BlocksInMemory:
 
     def sum(self, share: str, *arguments: Any) -> Any:
         """Add up what a method of every block gives, as a tree."""
-        return sum_tree((share_of(block, share, arguments) for block in self.blocks), add)
+        return sum_tree((share_of(block, share, arguments) for block in self.blocks), add_shares)
 
 
 def share_of(block: PairBlock, share: str, arguments: tuple[Any, ...]) -> Any:
@@ -437,9 +437,9 @@ def share_of(block: PairBlock, share: str, arguments: tuple[Any, ...]) -> Any:
     return owner(*arguments)  # type: ignore[operator]
 
 
-def add(one: Any, other: Any) -> Any:
+def add_shares(one: Any, other: Any) -> Any:
     """Add arrays, or tuples of arrays."""
-    return tuple(map(add, one, other)) if isinstance(one, tuple) else one + other
+    return tuple(map(add_shares, one, other)) if isinstance(one, tuple) else one + other
 
 
 def cut_for_rows(offsets: NDArray[np.int64], index: PairIndex) -> Edges:

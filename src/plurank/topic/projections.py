@@ -262,19 +262,19 @@ def _far_apart(some: Singles, others: Singles, least: float) -> Masks:
     at, other = np.nonzero(~far)
     rows, columns = np.unique(at), np.unique(other)
     if FEW * len(at) < len(rows) * len(columns):
-        for i, j in zip(_split(at), _split(other), strict=True):
+        for i, j in zip(_split_rows(at), _split_rows(other), strict=True):
             differences = some[i].astype(np.float64) - others[j]
             far[i, j] = np.einsum("wr,wr->w", differences, differences) >= least
         return far
     theirs = others[columns].astype(np.float64)
-    for i in _split(rows):
+    for i in _split_rows(rows):
         own = some[i].astype(np.float64)
         squares = np.einsum("wr,wr->w", own, own)[:, None] + np.einsum("wr,wr->w", theirs, theirs)
         far[np.ix_(i, columns)] = squares - 2.0 * own @ theirs.T >= least
     return far
 
 
-def _split(values: Rows) -> list[Rows]:
+def _split_rows(values: Rows) -> list[Rows]:
     return np.split(values, range(TOGETHER, len(values), TOGETHER))
 
 
@@ -286,7 +286,7 @@ def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[
     candidates, lowest = _find_candidates(geometry, highest, which)
     rivals = np.setdiff1d(_find_above(geometry, lowest), highest)
     angles = []
-    for begin, rows in enumerate(_split(candidates)):
+    for begin, rows in enumerate(_split_rows(candidates)):
         on_progress("estimating solid angles", begin * TOGETHER / len(candidates))
         some = geometry.projections.of(rows)
         angles.append(_find_unbeaten(geometry, some, highest, which, rivals).mean(axis=1))
@@ -328,7 +328,7 @@ def _find_above(geometry: _Geometry, lowest: Singles) -> Rows:
 
 def _find_unbeaten(geometry: _Geometry, some: Points, highest: Rows, which: Rows, rivals: Rows) -> Masks:
     """Return along which directions none of the highest rows and of other rivals that are in J lies above, (n, P)."""
-    tops, *others = _split(rivals)
+    tops, *others = _split_rows(rivals)
     first = geometry.projections.of(np.concatenate([highest, tops]))
     separated = geometry.separated(first, some).T
     # along any other direction the highest row is itself in J

@@ -78,10 +78,10 @@ def known_population(
     rankings = check_rankings(rankings)
     if rankings.shape[1] < 2:
         raise ParameterError("rankings must have at least 2 items to compare, got 1.")
-    mean = _check_mean(mean_weights, len(rankings))
+    mean = _check_positive_mean(mean_weights, len(rankings))
     check_not_negative("concentration", concentration)
     lower, higher = (items.astype(np.int32) for items in np.triu_indices(rankings.shape[1], 1))
-    shown = _check_pairs(pair_probabilities, rankings.shape[1])[lower, higher]
+    shown = _check_positive_pairs(pair_probabilities, rankings.shape[1])[lower, higher]
     weighted = np.repeat(shown / shown.sum(), 2)[:, None] * ranking_matrix(rankings, lower, higher) * mean
     probabilities = weighted.sum(axis=1)
     pairs = np.stack([lower, higher, higher, lower], axis=1).reshape(-1, 2).astype(np.int64)
@@ -91,7 +91,7 @@ def known_population(
     return Population(pairs[occurs], probabilities[occurs], shares, correlations)
 
 
-def _check_mean(mean_weights: Any, n_rankings: int) -> Floats:
+def _check_positive_mean(mean_weights: Any, n_rankings: int) -> Floats:
     mean = check_numbers("mean_weights", mean_weights)
     if mean.shape != (n_rankings,) or not (mean > 0).all() or not np.isclose(mean.sum(), 1.0):
         raise ParameterError(
@@ -101,7 +101,7 @@ def _check_mean(mean_weights: Any, n_rankings: int) -> Floats:
     return mean / mean.sum()
 
 
-def _check_pairs(pair_probabilities: Any, n_items: int) -> Floats:
+def _check_positive_pairs(pair_probabilities: Any, n_items: int) -> Floats:
     table = check_numbers(
         "pair_probabilities", 1.0 - np.eye(n_items) if pair_probabilities is None else pair_probabilities
     )

@@ -44,7 +44,11 @@ def draw_comparisons(X: Any, fewest: int = 1) -> Chart:
     """
     comparisons = as_comparisons(X)
     groups = comparisons.diagnose().item_groups
-    panels = [_items(comparisons), _users(comparisons, fewest), *([_groups(groups)] if len(groups) > 1 else [])]
+    panels = [
+        _items(comparisons),
+        _users(comparisons, fewest),
+        *([_panel_of_groups(groups)] if len(groups) > 1 else []),
+    ]
     sizes = f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_items, 'item')}"
     about = f"{sizes} by {people(comparisons.n_users)}."
     return finish(stack(*panels, spacing=28), "What the comparisons cover", about)
@@ -66,7 +70,7 @@ def _users(c: Comparisons, fewest: int) -> Spec:
     return _histogram(np.diff(c.offsets), "Comparisons of each person", "comparisons of a person", "people", fewest)
 
 
-def _groups(groups: list[list[Any]]) -> Spec:
+def _panel_of_groups(groups: list[list[Any]]) -> Spec:
     names = [f"Group {n}" for n in range(1, len(groups) + 1)][:MOST_GROUPS]
     rows = [{"group": name, "n": len(group)} for name, group in zip(names, groups, strict=False)]
     title = f"The items fall into {len(groups):,} groups that are never compared with each other"

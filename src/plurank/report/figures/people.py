@@ -70,11 +70,11 @@ def draw_people(model: RankingModel, fewest: int = 1) -> Chart:
     if n_rankings == 1:
         raise ParameterError("there is one ranking only, which everybody follows. Fit a model with more rankings.")
     if n_rankings == 2:
-        return _histogram(model, fewest)
+        return _weight_histogram(model, fewest)
     return _map(model)
 
 
-def _histogram(model: RankingModel, fewest: int) -> Chart:
+def _weight_histogram(model: RankingModel, fewest: int) -> Chart:
     counts, edges = np.histogram(model.user_weights_[:, 0], N_BINS, (0.0, 1.0))
     rows = [
         {"from": float(a), "to": float(b), "people": int(n)} for n, a, b in zip(counts, edges, edges[1:], strict=False)
