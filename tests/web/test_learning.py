@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 import plurank
 from plurank.cli.app import app
 from plurank.exceptions import DataError
-from plurank.web.answers import GivenAnswer
-from plurank.web.feedback import FeedbackStore
+from plurank.web.database import FeedbackStore, GivenAnswer
 
 
 @pytest.fixture

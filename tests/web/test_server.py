@@ -11,9 +11,8 @@ import pytest
 import uvicorn
 
 import plurank
-from plurank.web import protocol
-from plurank.web.answers import GivenAnswer
-from plurank.web.feedback import FeedbackStore
+from plurank.web import server as web_server
+from plurank.web.database import FeedbackStore, GivenAnswer
 from plurank.web.learning import learn, prepare_lesson
 from tests.web.servers import get, kill_all, postgres, senders, started
 from tests.web.test_screening import make_old
@@ -113,7 +112,7 @@ def test_a_head_without_end_is_not_read_to_its_end(model_file):
 
 
 def test_a_head_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(web_server, "HEAD_SECONDS", 0.05)
     answer = asyncio.run(send_half_a_head())
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert answer.endswith(b"must arrive within 0 seconds.")
@@ -124,7 +123,7 @@ async def send_half_a_head():
     config = uvicorn.Config(asyncio.sleep, lifespan="off", log_config=None, interface="asgi3")  # it is never asked
     config.load()
     state, loop = uvicorn.server.ServerState(), asyncio.get_running_loop()
-    server = await loop.create_server(lambda: protocol.CarefulProtocol(config, state, {}), "127.0.0.1", 0)
+    server = await loop.create_server(lambda: web_server.BoundedProtocol(config, state, {}), "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     writer.write(b"GET / HTTP/1.1\r\nHost:")
     answer = await asyncio.wait_for(reader.read(), 30)
