@@ -17,23 +17,23 @@ log_gamma = np.vectorize(math.lgamma, otypes=[np.float64])  # of a few numbers
 
 
 def expit(x: Floats) -> Floats:
-    """Give ``1 / (1 + exp(-x))``, accurate at both ends."""
+    """Return ``1 / (1 + exp(-x))``, accurate at both ends."""
     small = np.exp(-np.abs(x))
     return np.where(x >= 0.0, 1.0, small) / (1.0 + small)
 
 
 def log_expit(x: Floats) -> Floats:
-    """Give the logarithm of ``expit(x)``."""
+    """Return the logarithm of ``expit(x)``."""
     return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
 
 
 def logit(p: Floats) -> Floats:
-    """Give the log odds of probabilities between 0 and 1."""
+    """Return the log odds of probabilities between 0 and 1."""
     return np.log(p) - np.log1p(-p)
 
 
 def entropy(p: Floats) -> Floats:
-    """Give the entropy of a coin that shows heads with probability p, in bits; 0 where p is 0 or 1."""
+    """Return the entropy of a coin that shows heads with probability p, in bits; 0 where p is 0 or 1."""
     return _surprise(p) + _surprise(np.maximum(1.0 - p, 0.0))
 
 
@@ -42,7 +42,7 @@ def _surprise(p: Floats) -> Floats:
 
 
 def minimise(loss: Callable[[float], float], low: float, high: float, tol: float) -> float:
-    """Give where a function that falls, then rises between two ends is lowest, within tol, by golden sections."""
+    """Return where a function that falls, then rises between two ends is lowest, within tol, by golden sections."""
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = loss(left), loss(right)
     while high - low > tol:

@@ -16,7 +16,7 @@ MOST_SHOWN = 80  # characters of a path
 
 
 def as_path(path: Any, what: str = "file") -> Path:
-    """Give a path with ~ spelled out; refuse what is no path, and what nothing can be called.
+    """Return a path with ~ spelled out; refuse what is no path, and what nothing can be called.
 
     Such are names that are too long, hold a zero byte or half of a character, and links that lead to themselves.
     """
@@ -42,7 +42,7 @@ except ImportError:  # where there is none, nobody is kept out
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """Give the whole path of a file to write; refuse one without a folder, and what is there but no file."""
+    """Return the whole path of a file to write; refuse one without a folder, and what is there but no file."""
     target = as_path(path).resolve()
     check_parent(target)
     if target.is_dir():
@@ -53,14 +53,14 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
 
 def check_parent(target: Path) -> None:
-    """Refuse a path without a folder to be in."""
+    """Raise an error for a path without a folder."""
     if not target.parent.is_dir():
         raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
 
 
 @contextmanager
 def write_beside(target: Path) -> Iterator[Path]:
-    """Give a name beside the target to write to; rename it at the end, or remove it if anything fails.
+    """Return a name beside the target to write to; rename it at the end, or remove it if anything fails.
 
     An error of the system, such as a full disk, names the target.
     """

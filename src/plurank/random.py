@@ -26,7 +26,7 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
 
 
 def spawn(rng: np.random.Generator, n: int) -> list[np.random.Generator]:
-    """Give n independent child generators; child b serves block b, whoever runs it."""
+    """Return n independent child generators; child b serves block b, whoever runs it."""
     return rng.spawn(n)
 
 
@@ -36,13 +36,13 @@ def draw_seed(rng: np.random.Generator) -> int:
 
 
 def uniforms_at(seed: int, start: int, count: int) -> NDArray[np.float64]:
-    """Give draws number start, ..., start + count - 1 of the stream of this seed, each in [0, 1)."""
+    """Return draws number start, ..., start + count - 1 of the stream of this seed, each in [0, 1)."""
     bits = np.random.PCG64(seed)
     return np.random.Generator(bits.advance(start)).random(count)
 
 
 def uniforms_of(seed: int, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Give each key a draw in [0, 1) that depends on the seed and the key alone, by mixing its bits (SplitMix64)."""
+    """Return each key a draw in [0, 1) that depends on the seed and the key alone, by mixing its bits (SplitMix64)."""
     mixed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)

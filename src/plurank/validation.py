@@ -13,7 +13,7 @@ MOST_WHOLE = 2**31 - 1  # more of anything could not be numbered
 
 
 def check_choice(name: str, value: Any, literal: Any) -> None:
-    """Refuse a value that is none of the words of a ``Literal``."""
+    """Raise an error unless a value is one of the words of a ``Literal``."""
     choices = get_args(literal)
     if not isinstance(value, str) or value not in choices:
         expected = " or ".join(repr(choice) for choice in choices)
@@ -21,7 +21,7 @@ def check_choice(name: str, value: Any, literal: Any) -> None:
 
 
 def check_whole(name: str, value: Any, least: int) -> int:
-    """Give a whole number of at least ``least``, and not beyond measure, as an int."""
+    """Return a whole number of at least ``least``, and not beyond measure, as an int."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
     if int(value) > MOST_WHOLE:
@@ -30,7 +30,7 @@ def check_whole(name: str, value: Any, least: int) -> int:
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is one finite number; True and False are none."""
+    """Check whether a value is one finite number; True and False are none."""
     try:
         return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
     except OverflowError:  # a whole number that no float can hold
@@ -38,25 +38,25 @@ def is_number(value: Any) -> bool:
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Refuse what is not one positive number."""
+    """Raise an error unless this is one positive number."""
     if not is_number(value) or value <= 0:
         raise ParameterError(f"{name} must be a positive number, got {value!r}.")
 
 
 def check_not_negative(name: str, value: Any) -> None:
-    """Refuse what is neither zero nor one positive number."""
+    """Raise an error unless this is zero or one positive number."""
     if not is_number(value) or value < 0:
         raise ParameterError(f"{name} must be zero or a positive number, got {value!r}.")
 
 
 def check_share(name: str, value: Any) -> None:
-    """Refuse what is not one number between 0 and 1, both left out."""
+    """Raise an error unless this is one number strictly between 0 and 1."""
     if not is_number(value) or not 0 < value < 1:
         raise ParameterError(f"{name} must be a number between 0 and 1, got {value!r:.60}.")
 
 
 def check_numbers(name: str, values: Any) -> NDArray[np.float64]:
-    """Give an argument as an array of finite numbers."""
+    """Return an argument as an array of finite numbers."""
     try:
         array = np.array(values)
         numbers = array.astype(np.float64, casting="same_kind" if array.dtype.kind == "c" else "unsafe")

@@ -262,7 +262,7 @@ def test_stores_count_votes_as_memory_does(tmp_path):
 def test_a_tie_is_one_vote():
     answers = {"left": list("xyz") * 2, "right": list("yzx") * 2, "winner": ["left", "tie", "right"] * 2}
     frame = pl.DataFrame({"user": ["a"] * 3 + ["b"] * 3, **answers})
-    model = plurank.MixedRanking(1, random_state=0, concentration=1.0, spread=1.0).fit(frame)
+    model = plurank.MixedRanking(1, random_state=0, concentration=1.0, score_scale=1.0).fit(frame)
     assert model.camps()["votes"].to_list() == [6]
     assert dict(model.common_ground().select("item", "votes").rows()) == {"x": 4, "y": 4, "z": 4}
 

@@ -25,7 +25,6 @@ from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
-from plurank.store.summary import summarise
 from plurank.topic.estimator import StrictRankings
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import ranking_matrix
@@ -115,7 +114,7 @@ class FJS(StrictRankings):
 
     def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = summarise(comparisons)
+        self.data_ = comparisons.summary()
         self.rankings_, self.mean_weights_ = found.rounded.rankings, found.masses
         self.intransitive_triples_ = found.rounded.n_intransitive
         self.n_iter_, self.converged_ = found.n_rounds, found.is_stable
@@ -125,7 +124,7 @@ class FJS(StrictRankings):
 
 
 def pooled_marginals(moments: Moments) -> Marginals:
-    """Give the share of comparisons of each pair that its lower item won, with binomial standard errors.
+    """Return the share of comparisons of each pair that its lower item won, with binomial standard errors.
 
     The errors are those after one more win of both sides, so that a share of 0 or 1 is not taken for certain.
     """
@@ -179,7 +178,7 @@ def find_masses(marginals: Marginals, n_rankings: int, tolerance: float) -> Floa
 
 
 def subset_sums(masses: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Give the sums of all sets of masses, sorted, (2^K,), and the sets: bit k is set where mass k is in it."""
+    """Return the sums of all sets of masses, sorted, (2^K,), and the sets: bit k is set where mass k is in it."""
     sums = np.zeros(1)
     for mass in masses:
         sums = np.concatenate([sums, sums + mass])
@@ -188,7 +187,7 @@ def subset_sums(masses: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def nearest(sums: Floats, values: Floats) -> NDArray[np.int64]:
-    """Give the place of the nearest of sorted sums for every value."""
+    """Return the place of the nearest of sorted sums for every value."""
     after = np.clip(np.searchsorted(sums, values), 1, max(len(sums) - 1, 1))
     before, after = after - 1, np.minimum(after, len(sums) - 1)
     return np.where(values - sums[before] <= sums[after] - values, before, after)
@@ -220,7 +219,7 @@ def _assign_pairs(marginals: Marginals, masses: Floats, precision: Floats) -> tu
 
 
 def _members(marginals: Marginals, masses: Floats) -> NDArray[np.bool_]:
-    """Tell which rankings put the lower item of each pair first, (n_pairs, K)."""
+    """Return which rankings put the lower item of each pair first, (n_pairs, K)."""
     sums, sets = subset_sums(masses)
     chosen = sets[nearest(sums, marginals.values)]
     return (chosen[:, None] >> np.arange(len(masses)) & 1).astype(bool)

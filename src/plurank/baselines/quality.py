@@ -47,6 +47,6 @@ def held_out_quality(
 
 
 def check_model(model: Any) -> None:
-    """Refuse what is no model of plurank."""
+    """Raise an error unless this is a model of plurank."""
     if not isinstance(model, RankingModel):
         raise ParameterError(f"model must be a model of plurank, got {type(model).__name__}.")

@@ -78,7 +78,7 @@ def minorise_maximise(table: WinTable, scores: Floats) -> Floats:
 
 
 def newton(table: WinTable, scores: Floats) -> Floats:
-    """Give the Newton step of the log posterior at scores, (Q,), by conjugate gradients."""
+    """Return the Newton step of the log posterior at scores, (Q,), by conjugate gradients."""
     chances, own = expit(scores[table.lower] - scores[table.higher]), expit(scores)
     expected = table.sum_sides(table.played * chances, table.played * (1.0 - chances))
     slope = table.won - expected + table.prior * (1.0 - 2.0 * own)
@@ -88,7 +88,7 @@ def newton(table: WinTable, scores: Floats) -> Floats:
 
 
 def _solve(curvature: Callable[[Floats], Floats], diagonal: Floats, slope: Floats) -> Floats:
-    """Give the step whose product with the curvature is the slope, (Q,), by conjugate gradients.
+    """Return the step whose product with the curvature is the slope, (Q,), by conjugate gradients.
 
     They are scaled by the diagonal, because some items are compared far more often than others.
     """
@@ -120,7 +120,7 @@ def improve(table: WinTable, scores: Floats) -> Floats:
 
 
 def maximise(table: WinTable, max_iter: int, tol: float, on_round: Callable[[int], None]) -> tuple[Floats, int, bool]:
-    """Give the scores (Q,) of the highest posterior, the rounds it took, and whether no score moved by tol at last."""
+    """Return the scores (Q,) of the highest posterior, the number of rounds, and whether it converged."""
     scores = np.zeros(table.n_items)
     for n_rounds in range(1, max_iter + 1):
         on_round(n_rounds)
@@ -131,7 +131,7 @@ def maximise(table: WinTable, max_iter: int, tol: float, on_round: Callable[[int
 
 
 def walk(table: WinTable, max_iter: int, tol: float, on_round: Callable[[int], None]) -> tuple[Floats, int, bool]:
-    """Give scores by rank centrality (Negahban, Oh and Shah), the steps of the walk, and whether it settled.
+    """Return scores by rank centrality (Negahban, Oh and Shah), the steps of the walk, and whether it settled.
 
     A walker at item i goes to item j as often as j beats i; how much of the time he spends at an item is its strength.
     Shares of wins are those after ``prior`` more wins of both sides, so that he can always leave. Groups of items never

@@ -143,7 +143,7 @@ def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Sort
 
 
 def refuse_missing(series: pl.Series, numbers: RowNumbers = 1) -> None:
-    """Refuse rows without an id."""
+    """Raise an error for rows without an id."""
     absent = missing(series)
     refuse_rows(absent, f"{series.name} is missing (empty, null or NaN)", "Fill it in or drop the row", numbers)
 

@@ -86,7 +86,7 @@ class Survey:
         return claims
 
     def decide(self) -> Reading:
-        """Give the reading that fits all rows; refuse where none does, or both do and differ."""
+        """Return the reading that fits all rows; refuse where none does, or both do and differ."""
         fitting = [reading for reading, n in self.n_misfits.items() if n == 0]
         if not fitting:
             raise DataError(self.misfits[min(self.n_misfits, key=lambda reading: self.n_misfits[reading])])
@@ -228,7 +228,7 @@ def list_names(names: Iterable[Any]) -> str:
 
 
 def check_roles(given: Given, roles: Sequence[str]) -> None:
-    """Refuse a ``columns=`` that names a role nobody reads."""
+    """Raise an error for a ``columns=`` with an unknown role."""
     if given is not None and not isinstance(given, Mapping):
         raise ParameterError(f"columns must be a dict such as {{'user': 'voter'}}, got {given!r:.60}.")
     unknown = sorted(str(role) for role in set(given or {}) - set(roles))
@@ -237,12 +237,12 @@ def check_roles(given: Given, roles: Sequence[str]) -> None:
 
 
 def may_matter(name: str, given: Given) -> bool:
-    """Tell whether a column of this name may be asked for."""
+    """Check whether a column of this name may be asked for."""
     return name in (given or {}).values() or has_role([name], *ALIASES)
 
 
 def has_role(names: Iterable[str], *roles: str) -> bool:
-    """Tell whether some column has a name that is understood as one of the roles."""
+    """Check whether some column has a name that is understood as one of the roles."""
     plain = {plain_name(name) for name in names}
     return any(plain.intersection((*ALIASES[role], *FALLBACKS.get(role, ()))) for role in roles)
 
@@ -288,7 +288,7 @@ def read_flags(series: pl.Series, first_row: int = 1) -> NDArray[np.bool_]:
 
 
 def names_winners(frame: Any, given: Given) -> bool:
-    """Tell whether rows name who won of left and right, where what a name means takes the whole file to tell."""
+    """Check whether rows name who won of left and right, where what a name means takes the whole file to tell."""
     found = as_columns(frame)
     return all(find_optional(found, role, given) is None for role in ("loser", "comparison"))
 

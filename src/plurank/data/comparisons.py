@@ -17,7 +17,7 @@ from plurank.text import describe_spread, list_sizes
 
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
-    from plurank.data.ratings import Rated
+    from plurank.data.ratings import RatingTable
 
 
 RowNumbers = NDArray[np.int64] | int
@@ -48,7 +48,7 @@ class Comparisons:
     users: Labels
     weights: NDArray[np.float64] | None = None
     rated: bool | None = None
-    ratings: "Rated | None" = None
+    ratings: "RatingTable | None" = None
     texts: tuple[str, ...] | None = None
     excluded: tuple[Exclusion, ...] = ()
     n_ties: int = 0
@@ -119,17 +119,17 @@ class Comparisons:
         return NO_WEIGHTS if self.weights is None else self.weights
 
     def weights_of_users(self) -> NDArray[np.float64]:
-        """Give how many comparisons those of each user count as, (M,)."""
+        """Return how many comparisons those of each user count as, (M,)."""
         if self.weights is None:
             return np.diff(self.offsets).astype(np.float64)
         return np.bincount(self.user_of_each(), self.weights, self.n_users).astype(np.float64, copy=False)
 
     def user_of_each(self) -> NDArray[np.int32]:
-        """Give the user number of every comparison, (n,)."""
+        """Return the user number of every comparison, (n,)."""
         return np.repeat(np.arange(self.n_users, dtype=np.int32), np.diff(self.offsets))
 
     def to_frame(self) -> pl.DataFrame:
-        """Give a polars frame with columns user, winner, loser and, where there are any, weight."""
+        """Return a polars frame with columns user, winner, loser and, where there are any, weight."""
         users, items = as_series(self.users, "user"), as_series(self.items, "item")
         columns = {
             "user": users.gather(self.user_of_each()),
@@ -140,7 +140,7 @@ class Comparisons:
         return frame if self.weights is None else frame.with_columns(weight=self.weights)
 
     def block(self, begin: int, end: int) -> "Comparisons":
-        """Give users begin to end - 1 as Comparisons of the same items, without copying."""
+        """Return users begin to end - 1 as Comparisons of the same items, without copying."""
         first, last = self.offsets[begin], self.offsets[end]
         return self._take(slice(first, last), self.offsets[begin : end + 1] - first, self.users[begin:end])
 
@@ -207,6 +207,12 @@ class Comparisons:
         from plurank.data.diagnostics import diagnose
 
         return diagnose(self)
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts, comparisons per user and what :meth:`diagnose` found, as plain values that JSON can hold."""
+        from plurank.data.summary import summarise
+
+        return summarise(self.diagnose())
 
     @classmethod
     def from_arrays(

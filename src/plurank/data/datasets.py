@@ -33,7 +33,7 @@ TIMEOUT = 60  # seconds without an answer
 
 
 def find_cache(folder: str | os.PathLike[str] | None) -> Path:
-    """Give the folder for data sets: the one given, PLURANK_DATA, or the user's cache; made if missing."""
+    """Return the folder for data sets: the one given, PLURANK_DATA, or the user's cache; made if missing."""
     cache = Path(folder or os.environ.get("PLURANK_DATA") or _import_pooch().os_cache("plurank")).expanduser()
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def _import_pooch() -> Any:
 
 
 def check_kept(file: "RemoteFile", path: Path) -> None:
-    """Refuse a kept file that is not what was published, or not what it was at first."""
+    """Raise an error for a cached file that is not what was published, or not what it was at first."""
     record = _record_of(path)
     expected = file.checksum or (f"sha256:{record.read_text().split()[0]}" if record.is_file() else None)
     if expected and hash_file(path, expected.partition(":")[0]) != expected.partition(":")[2]:
@@ -93,7 +93,7 @@ def remember(file: "RemoteFile", path: Path) -> None:
 
 
 def hash_file(path: Path, algorithm: str) -> str:
-    """Give the checksum of a file, in hexadecimal digits."""
+    """Return the checksum of a file, in hexadecimal digits."""
     with path.open("rb") as opened:
         return hashlib.file_digest(opened, algorithm).hexdigest()
 
@@ -193,7 +193,7 @@ def _lines_inside(archive: Path, name: str) -> list[str]:
 
 
 def _split_lines(lines: list[str], separator: str, names: list[str]) -> pl.DataFrame:
-    """Give the first fields of every line, one column each."""
+    """Return the first fields of every line, one column each."""
     fields = pl.Series(lines).str.split(separator).list.head(len(names))
     if (fields.list.len() < len(names)).any():
         raise ValueError(f"expected lines of {', '.join(names)} separated by {separator!r}")
@@ -255,7 +255,7 @@ class Entry:
 
 
 def digest_of(values: pl.DataFrame) -> str:
-    """Give a checksum of rows, whatever their order: SHA-256 of them as sorted lines of CSV."""
+    """Return a checksum of rows, whatever their order: SHA-256 of them as sorted lines of CSV."""
     rows = values.select(pl.all().cast(pl.String)).sort(values.columns)
     return hashlib.sha256(rows.write_csv(include_header=False).encode()).hexdigest()
 
@@ -350,7 +350,7 @@ def fetch(
     mirror: str | None = None,
     on_progress: Progress = silent,
 ) -> Dataset:
-    """Give a public data set; the first time it is downloaded from its own host, and its licence is shown.
+    """Return a public data set; the first time it is downloaded from its own host, and its licence is shown.
 
     folder: where files are kept; by default PLURANK_DATA, or else the user's cache. titles: call items by their
     titles instead of their numbers. pairs: of ratings, compare all (``full``) or some (``partial``); by default

@@ -88,7 +88,7 @@ class DataReport:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain Python values, for JSON."""
+        """Return everything as plain Python values, for JSON."""
         found = {"n_compared_items": self.n_compared_items, "is_connected": self.is_connected}
         excluded = [entry.to_dict() for entry in self.excluded]
         return {**asdict(self), **found, "excluded": excluded, "problems": self.problems}
@@ -128,13 +128,13 @@ def diagnose(comparisons: Comparisons) -> DataReport:
 
 
 def _alike_items(texts: list[str]) -> list[str]:
-    """Give the items that another one equals but for spaces around them, beside each other."""
+    """Return the items that another one equals but for spaces around them, beside each other."""
     times = Counter(text.strip() for text in texts)
     return sorted((text for text in texts if times[text.strip()] > 1), key=str.strip)
 
 
 def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) -> list[list[Any]]:
-    """Give the groups of items linked by comparisons, largest first."""
+    """Return the groups of items linked by comparisons, largest first."""
     _, lower, higher = index_pairs(c.winners, c.losers, c.n_items)
     group_of = _link(lower, higher, c.n_items)[compared]
     order, offsets = kernels.group(group_of, int(group_of.max(initial=-1)) + 1)

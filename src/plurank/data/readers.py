@@ -120,13 +120,13 @@ def existing(path: File) -> Path:
 
 
 def plain_suffix(file: Path) -> str:
-    """Give the ending of a file's name in lower case, without .gz."""
+    """Return the ending of a file's name in lower case, without .gz."""
     name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
     return name.suffix.lower()
 
 
 def kind_of(file: Path) -> Kind:
-    """Tell the kind of a table by the ending of the file's name."""
+    """Return the kind of a table by the ending of the file's name."""
     ending = plain_suffix(file)
     if ending in PREFLIB:
         raise DataError(
@@ -145,7 +145,7 @@ def kind_of(file: Path) -> Kind:
 
 
 def is_text(file: Path) -> bool:
-    """Tell whether the file is of a kind where numbers and text look alike."""
+    """Check whether the file is of a kind where numbers and text look alike."""
     return kind_of(file) in ("CSV", "TSV")
 
 
@@ -187,7 +187,7 @@ def parse_csv(content: Path | bytes, file: Path, separator: str) -> pl.DataFrame
 
 
 def find_separator(file: Path) -> str:
-    """Give the tab of TSV; of CSV the first of commas, semicolons, tabs and bars that is in the header."""
+    """Return the tab of TSV; of CSV the first of commas, semicolons, tabs and bars that is in the header."""
     if kind_of(file) == "TSV":
         return "\t"
     with open_text(file, errors="replace") as lines:
@@ -221,7 +221,7 @@ def _refuse_longer_rows(file: Path, rows: Iterator[list[str]]) -> None:
 
 
 def _refuse_bytes(file: Path) -> NoReturn:
-    """Refuse a file that is no text; damaged gzip, which older polars takes for text, raises here."""
+    """Raise an error for a file that is not text; damaged gzip, which older polars takes for text, raises here."""
     with open_bytes(file) as content:
         while content.read(2**20):
             pass
@@ -441,7 +441,7 @@ def _read_ballot(where: str, line: str) -> tuple[int, list[tuple[int, str]]]:
 
 
 def _cast(counts: list[int], orders: list[list[tuple[int, str]]], names: dict[str, str]) -> pl.DataFrame:
-    """Give every ballot to as many users as cast it; alternatives of the same name keep their number."""
+    """Return every ballot to as many users as cast it; alternatives of the same name keep their number."""
     repeated = Counter(names.values())
     labels = {item: f"{name} ({item})" if repeated[name] > 1 else name for item, name in names.items()}
     items = [[labels.get(item, item) for _, item in order] for order in orders]

@@ -176,7 +176,7 @@ def novel_pairs(rankings: Any) -> list[NDArray[np.int64]]:
 
 
 def is_separable(rankings: Any) -> bool:
-    """Tell whether every ranking has at least one novel pair, as the paper's method needs."""
+    """Check whether every ranking has at least one novel pair, as the paper's method needs."""
     return all(len(pairs) > 0 for pairs in novel_pairs(rankings))
 
 

@@ -45,6 +45,7 @@ class Source(Protocol):
     @property
     def offsets(self) -> NDArray[np.int64]: ...  # noqa: D102
     def take_users(self, chosen: Masks) -> Comparisons: ...  # noqa: D102
+    def summary(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 def some_users(source: Source, enough: int, rng: np.random.Generator, least_users: int = 1) -> Comparisons:
@@ -94,7 +95,7 @@ CHANCES = 20  # comparisons that could have contradicted others are the least to
 
 
 def look_rated(source: Source) -> bool:
-    """Tell whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
+    """Check whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
 
     Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated. Of many users,
     every n-th is looked at.
@@ -115,7 +116,7 @@ def look_rated(source: Source) -> bool:
     return bool(n_repeated <= FEW * len(c))
 
 
-def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparisons:
+def weigh_observations(comparisons: Comparisons, rating_weight: float = 1.0) -> Comparisons:
     """Let a comparison count as ``1 / (1 + (m - 1) / (2 worth))``, m: how many the user has of its items, on average.
 
     All n (n - 1) / 2 of somebody who rated n items then count as n - 1 if an item rated is worth 1, and as nearly
@@ -123,17 +124,17 @@ def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparis
     """
     c = comparisons
     meetings = kernels.count_meetings(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
-    shares = 1.0 / (1.0 + np.maximum(meetings - 1.0, 0.0) / (2.0 * worth))
+    shares = 1.0 / (1.0 + np.maximum(meetings - 1.0, 0.0) / (2.0 * rating_weight))
     return replace(c, weights=shares if c.weights is None else c.weights * shares)
 
 
 def count_chances(comparisons: Comparisons) -> NDArray[np.int64]:
-    """Give how many comparisons of each user others can imply or contradict, (M,): those beyond a tree of the items."""
+    """Return how many comparisons of each user others can imply or contradict, (M,): those beyond a spanning tree."""
     return np.maximum(np.diff(comparisons.offsets) - count_items(comparisons) + 1, 0)
 
 
 def count_items(comparisons: Comparisons) -> NDArray[np.int64]:
-    """Give the number of items each user compared, (M,)."""
+    """Return the number of items each user compared, (M,)."""
     c = comparisons
     return np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
 
@@ -159,7 +160,7 @@ def split(
 
 
 def check_test_size(test_size: Any) -> None:
-    """Refuse what is no share that could be held out."""
+    """Raise an error unless this is a share that could be held out."""
     if not is_number(test_size) or not 0 < test_size < 1:
         raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
 
@@ -182,7 +183,7 @@ def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generato
 
 
 def too_few(comparisons: Comparisons) -> DataError:
-    """Refuse comparisons of which none can be held out."""
+    """Raise an error for comparisons of which none can be held out."""
     n_users = count(comparisons.n_users, "user")
     return DataError(
         f"{count(len(comparisons), 'comparison')} of {n_users} are too few to hold some out. "
@@ -193,7 +194,7 @@ def too_few(comparisons: Comparisons) -> DataError:
 def hold_out(
     comparisons: Comparisons, share: float, rng: np.random.Generator
 ) -> tuple[Comparisons, Comparisons] | None:
-    """Give comparisons to train on and others, as ``split_safely`` marks them; None where either would be empty."""
+    """Return comparisons to train on and others, as ``split_safely`` marks them; None where either would be empty."""
     kept, held_out = split_safely(comparisons, share, rng)
     if not kept.any() or not held_out.any():
         return None

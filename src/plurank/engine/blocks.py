@@ -22,7 +22,7 @@ Edges = NDArray[np.int64]
 
 
 def cut_users(offsets: NDArray[np.int64], bytes_per_block: int) -> Edges:
-    """Give the edges of blocks of users with about as many comparisons each; they depend on the data alone."""
+    """Return the edges of blocks of users with about as many comparisons each; they depend on the data alone."""
     most_bytes = min(PRIVATE_BYTES, PRIVATE_PER_COMPARISON * int(offsets[-1]))
     affordable = int(np.clip(most_bytes // max(bytes_per_block, 1), FEWEST_BLOCKS, MOST_BLOCKS))
     n_blocks = max(affordable, -(-int(offsets[-1]) // MOST_COMPARISONS))

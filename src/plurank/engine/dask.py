@@ -87,7 +87,7 @@ class DaskEngine:
         return total
 
     def map(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> Iterator[Result]:
-        """Give what the task gives for every unit, in their order."""
+        """Return what the task gives for every unit, in their order."""
         with self._watch():
             for part in self._submit(task, shared, units):
                 yield _unwrap(part.result())

@@ -31,7 +31,7 @@ class Engine(Protocol):
         """Add up what the task gives for every unit."""
 
     def map(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> Iterator[Result]:
-        """Give what the task gives for every unit, in their order."""
+        """Return what the task gives for every unit, in their order."""
 
     def close(self) -> None:
         """Let go of what was started for the work."""
@@ -57,7 +57,7 @@ class LocalEngine:
         return sum_tree(self.map(task, shared, units), merge)
 
     def map(self, task: Callable[[Any, Unit], Result], shared: Any, units: Sequence[Unit]) -> Iterator[Result]:
-        """Give what the task gives for every unit, in their order."""
+        """Return what the task gives for every unit, in their order."""
         return (task(shared, unit) for unit in units)
 
     def close(self) -> None:

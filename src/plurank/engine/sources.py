@@ -30,7 +30,7 @@ def as_source(X: Any) -> Comparisons | Store:
 
 
 def pieces_of(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
-    """Give comparisons at once, and those of a store group by group of users."""
+    """Return comparisons at once, and those of a store group by group of users."""
     if not isinstance(X, Store):
         yield as_comparisons(X)
         return
@@ -40,7 +40,7 @@ def pieces_of(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
 
 @contextmanager
 def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
-    """Give the engine that a fit of these data runs on."""
+    """Return the engine that a fit of these data runs on."""
     check_choice("engine", engine, EngineName)
     if engine != "local" and not isinstance(X, Store):
         raise ParameterError(

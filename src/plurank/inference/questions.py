@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.elementary import entropy
-from plurank.inference.likelihood import Law
+from plurank.inference.likelihood import UserLikelihood
 from plurank.inference.posterior import Draws
 from plurank.random import as_generator, uniforms_of
 from plurank.types import Codes, Floats
@@ -39,8 +39,10 @@ class Questions(NamedTuple):
     probability: Floats
 
 
-def choose_questions(law: Law, draws: Draws, n_items: int, n: int, asked: Iterable[tuple[int, int]]) -> Questions:
-    """Give the n pairs with the highest expected gain, without those asked, in either order."""
+def choose_questions(
+    law: UserLikelihood, draws: Draws, n_items: int, n: int, asked: Iterable[tuple[int, int]]
+) -> Questions:
+    """Return the n pairs with the highest expected gain, without those asked, in either order."""
     numbers = {min(pair) * n_items + max(pair) for pair in asked}
     first, second = _candidates(n_items, numbers)
     left, right = _sides(first, second, n_items)
@@ -54,18 +56,18 @@ def choose_questions(law: Law, draws: Draws, n_items: int, n: int, asked: Iterab
 
 
 def information_gain(chances: Floats, shares: Floats) -> Floats:
-    """Give the gain of questions in bits, (n,), from P(left over right) by draw (n, S), each with a share (S,)."""
+    """Return the gain of questions in bits, (n,), from P(left over right) by draw (n, S), each with a share (S,)."""
     return np.maximum(entropy(chances @ shares) - entropy(chances) @ shares, 0.0)
 
 
 def _rough_gain(chances: Floats) -> Floats:
-    """Give the gain to second order, up to a factor: how much draws disagree, over how random answers are, (n,)."""
+    """Return the gain to second order, up to a factor: how much draws disagree, over how random answers are, (n,)."""
     mean = chances.mean(axis=1)
     return chances.var(axis=1) / np.maximum(mean * (1.0 - mean), 1e-9)
 
 
 def _candidates(n_items: int, asked: set[int]) -> tuple[Codes, Codes]:
-    """Give pairs that were not asked: all of them, or, of very many items, some drawn at random."""
+    """Return pairs that were not asked: all of them, or, of very many items, some drawn at random."""
     if n_items * (n_items - 1) // 2 <= MOST_CANDIDATES + len(asked):
         first, second = np.triu_indices(n_items, 1)
     else:
@@ -123,7 +125,7 @@ def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float 
     starts = [_take_greedily(bits, affordable, size, costs, budget)]
     if costs is not None:
         starts.append(_take_greedily(bits, affordable, size, costs, budget, by_cost=False))
-    tried = [_exchange(bits, start, affordable, costs, budget) for start in starts]
+    tried = [_exchange(bits, init, affordable, costs, budget) for init in starts]
     chosen = max(tried, key=lambda items: int(_covered(np.bitwise_or.reduce(bits[items]))))
     is_best = _covered(np.bitwise_or.reduce(bits[chosen])) == _covered(np.bitwise_or.reduce(bits[affordable]))
     promised = GREEDY if costs is None else GREEDY_WITH_COSTS if size == len(affordable) else 0.0

@@ -33,7 +33,7 @@ class Deviations:
     errors: Floats
 
     def shift(self, chances: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
-        """Give P(left over right), (n,), with deviations, for people in these rows, from what rankings predict."""
+        """Return P(left over right), (n,), with deviations, for people in these rows, from what rankings predict."""
         return expit(log_odds(chances) + self._of(rows, left) - self._of(rows, right))
 
     def _of(self, rows: Codes, items: Codes) -> Floats:
@@ -42,7 +42,7 @@ class Deviations:
         return np.where(self.keys[at] == wanted, self.values[at], 0.0)
 
     def table(self) -> tuple[Floats, Floats]:
-        """Give deviations and errors of all items for the first person, (Q,) each; 0 where there are none."""
+        """Return deviations and errors of all items for the first person, (Q,) each; 0 where there are none."""
         found = np.zeros((2, self.n_items))
         own = self.keys < self.n_items
         found[:, self.keys[own]] = self.values[own], self.errors[own]
@@ -50,23 +50,23 @@ class Deviations:
 
 
 def log_odds(chances: Floats) -> Floats:
-    """Give log odds that are finite."""
+    """Return log odds that are finite."""
     return logit(np.clip(chances, FARTHEST, 1.0 - FARTHEST))
 
 
-def find_deviations(asked: Comparisons, chances: Floats, spread: float) -> Deviations:
+def find_deviations(asked: Comparisons, chances: Floats, scale: float) -> Deviations:
     """Find the most probable deviations of people, given what rankings predicted of all they were asked, (n,)."""
     rows = asked.user_of_each().astype(np.int64) * asked.n_items
     keys, places = np.unique(np.concatenate([rows + asked.winners, rows + asked.losers]), return_inverse=True)
     edges = np.searchsorted(keys, np.arange(asked.n_users + 1, dtype=np.int64) * asked.n_items)
     counts = np.ones(len(asked)) if asked.weights is None else asked.weights
     values, curvature = kernels.solve_deviations(
-        asked.offsets, edges, places[: len(asked)], places[len(asked) :], counts, log_odds(chances), spread**-2
+        asked.offsets, edges, places[: len(asked)], places[len(asked) :], counts, log_odds(chances), scale**-2
     )
     return Deviations(asked.n_items, keys, values, 1.0 / np.sqrt(curvature))
 
 
-def choose_spread(
+def choose_scale(
     asked: Comparisons, chances: Floats, rows: Codes, test: Comparisons, predicted: Floats
 ) -> float | None:
     """Choose the spread of deviations that predicts test comparisons best, from what rankings predict of those and of
@@ -76,17 +76,17 @@ def choose_spread(
     """
     counts = np.ones(len(test)) if test.weights is None else test.weights
     best, chosen = np.zeros(len(test)), None
-    for spread in SPREADS:
-        shifted = find_deviations(asked, chances, spread).shift(predicted, rows, test.winners, test.losers)
+    for scale in SPREADS:
+        shifted = find_deviations(asked, chances, scale).shift(predicted, rows, test.winners, test.losers)
         gains = counts * np.log(np.maximum(shifted, FARTHEST) / np.maximum(predicted, FARTHEST))
         if gains.sum() <= best.sum():
             break
-        best, chosen = gains, spread
+        best, chosen = gains, scale
     by_person = np.bincount(rows, best)
     return chosen if best.sum() > SURE * np.sqrt(by_person @ by_person) else None
 
 
-def check_spread(value: Any) -> None:
+def check_scale(value: Any) -> None:
     """Raise a ValueError where a model's file has no spread of deviations; older files have None."""
     if value is not None and not (is_number(value) and 0.0 < value < np.inf):
-        raise ValueError("deviation_ is not positive")
+        raise ValueError("user_effect_scale_ is not positive")

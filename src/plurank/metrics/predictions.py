@@ -16,14 +16,14 @@ from plurank.validation import check_numbers
 
 
 def log_likelihood(probabilities: Any, weights: Any = None) -> float:
-    """Give the mean log probability of what happened; -log 2 = -0.693 is guessing."""
+    """Return the mean log probability of what happened; -log 2 = -0.693 is guessing."""
     p = _check(probabilities)
     with np.errstate(divide="ignore"):
         return float(np.average(np.log(p), weights=_check_weights(weights, len(p))))
 
 
 def accuracy(probabilities: Any, weights: Any = None) -> float:
-    """Give the share of comparisons predicted right: a probability above one half; exactly one half counts half."""
+    """Return the share of comparisons predicted right: a probability above one half; exactly one half counts half."""
     p = _check(probabilities)
     return float(np.average((p > 0.5) + 0.5 * (p == 0.5), weights=_check_weights(weights, len(p))))
 
@@ -97,7 +97,7 @@ class Quality:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain Python values, for JSON."""
+        """Return everything as plain Python values, for JSON."""
         return {**vars(self), "calibration": self.calibration.to_dict(as_series=False)}
 
     @classmethod

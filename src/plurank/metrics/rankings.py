@@ -16,7 +16,7 @@ from plurank.exceptions import ParameterError
 
 
 def ranking_error(estimated: Any, truth: Any) -> float:
-    """Give the mean normalised Kendall distance of aligned rankings: 0 all right, 1 all reversed.
+    """Return the mean normalised Kendall distance of aligned rankings: 0 all right, 1 all reversed.
 
     Paper: section 6.2; the l1 distance of the columns of sigma divided by W = Q (Q - 1), after bipartite matching.
     Both arguments are (K, Q), items best first: numbers or labels, but the same ones.
@@ -27,7 +27,7 @@ def ranking_error(estimated: Any, truth: Any) -> float:
 
 
 def places_of(rankings: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Give the place of every item in every ranking, (Q, K), 0 for the best."""
+    """Return the place of every item in every ranking, (Q, K), 0 for the best."""
     return np.ascontiguousarray(np.argsort(rankings, axis=1).T.astype(np.int32))
 
 
@@ -103,7 +103,7 @@ def _as_places(first: Any, second: Any) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def places_from_one(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the place of every item in every ranking (K, Q) as people count, (Q, K), 1 for the best."""
+    """Return the place of every item in every ranking (K, Q) as people count, (Q, K), 1 for the best."""
     return places_of(rankings).astype(np.int64) + 1
 
 

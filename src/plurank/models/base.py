@@ -16,10 +16,11 @@ from plurank.data.build import refuse_missing
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
+from plurank.data.summary import Summary
 from plurank.engine.local import Engine
 from plurank.engine.sources import as_comparisons, pieces_of
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
-from plurank.inference.likelihood import Law, Tokens, mean_log_likelihood
+from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
 from plurank.inference.posterior import LEVEL, user_place_bounds
 from plurank.inference.user_effects import Deviations, find_deviations
 from plurank.metrics.predictions import accuracy, log_likelihood
@@ -30,7 +31,6 @@ from plurank.models.fields import COMMON, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
-from plurank.store.summary import Summary
 from plurank.text import count, shorten
 from plurank.types import Codes, Floats
 from plurank.validation import check_choice, check_numbers, check_whole
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def check_ranking(ranking: int, n_rankings: int) -> None:
-    """Refuse what is not the number of a ranking, counted from 1."""
+    """Raise an error unless this is the number of a ranking, counted from 1."""
     if check_whole("ranking", ranking, 1) > n_rankings:
         raise ParameterError(f"ranking must be at most {n_rankings}, the number of rankings; got {ranking}.")
 
@@ -72,21 +72,24 @@ class Followers:
     last row those of somebody unknown."""
 
     weights: Floats
-    evidence: Floats
+    user_concentration: Floats
 
     def join(self, others: "Followers") -> "Followers":
         """Put others after these."""
-        weights, evidence = np.vstack([self.weights[:-1], others.weights]), [self.evidence[:-1], others.evidence]
-        return Followers(weights, np.concatenate(evidence))
+        weights, user_concentration = (
+            np.vstack([self.weights[:-1], others.weights]),
+            [self.user_concentration[:-1], others.user_concentration],
+        )
+        return Followers(weights, np.concatenate(user_concentration))
 
 
 def last_if_unknown(users: Codes, n_users: int) -> Codes:
-    """Give the rows of users, -1 for unknown ones, among followers."""
+    """Return the rows of users, -1 for unknown ones, among followers."""
     return np.where(users < 0, n_users, users).astype(np.int32)
 
 
 def rows_among(asked: Comparisons, test: Comparisons) -> Codes:
-    """Give for every test comparison the row of its user among the followers that were asked, (n,)."""
+    """Return for every test comparison the row of its user among the followers that were asked, (n,)."""
     return last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
 
 
@@ -96,7 +99,7 @@ LONGEST = 60  # characters of an item in a message
 
 
 def refuse_unknown(items: list[Any]) -> None:
-    """Refuse items that a model does not know, by name."""
+    """Raise an error for items that a model does not know, by name."""
     if items:
         shown = ", ".join(shorten(repr(item), LONGEST) for item in items[:5]) + (", ..." if len(items) > 5 else "")
         raise DataError(
@@ -153,7 +156,7 @@ class RankingModel(WeightTransformer):
     data_: Summary | None
     n_iter_: int  # passes of the fit
     converged_: bool
-    deviation_: float | None = None  # how far people's own log odds of items are from what their rankings say
+    user_effect_scale_: float | None = None  # how far people's own log odds of items are from what their rankings say
     item_texts_: list[str] | None = None  # what to show for every item, (Q,); None where the ids are all there is
     user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
     item_votes_: NDArray[np.int64] | None = None  # how many votes were cast on every item, (Q,)
@@ -179,7 +182,7 @@ class RankingModel(WeightTransformer):
         """Weights of users (M, K), given comparisons of the model's own items."""
 
     def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
-        """Give the model's own users, or those of comparisons of its own items, once for every fit it averages over."""
+        """Return the model's own users, or those of comparisons of its items, once for every fit it averages over."""
         weights = self.user_weights_ if comparisons is None else self._infer_weights(comparisons)
         return [Followers(np.vstack([weights, self.mean_weights_]), np.full(len(weights) + 1, np.inf))]
 
@@ -260,10 +263,10 @@ class RankingModel(WeightTransformer):
 
     def _deviations(self, asked: Comparisons, people: list[Followers]) -> Deviations | None:
         """How people deviate from the rankings they follow, by what they were asked; None where nobody does."""
-        if self.deviation_ is None or not len(asked):
+        if self.user_effect_scale_ is None or not len(asked):
             return None
         chances = self.probabilities(people, asked.user_of_each(), asked.winners, asked.losers)
-        return find_deviations(asked, chances, self.deviation_)
+        return find_deviations(asked, chances, self.user_effect_scale_)
 
     def score(
         self,
@@ -293,9 +296,9 @@ class RankingModel(WeightTransformer):
         with one_blas_thread():  # so that sums have one order
             return mean_log_likelihood(self._laws(), test, n_particles, as_generator(random_state))
 
-    def _laws(self) -> Sequence[Law]:
-        """Give how new users decide, for every fit that the model averages over."""
-        return [Tokens(self._prior(), self._token_likelihoods)]
+    def _laws(self) -> Sequence[UserLikelihood]:
+        """Return how new users decide, for every fit that the model averages over."""
+        return [TokenLikelihood(self._prior(), self._token_likelihoods)]
 
     def accuracy(self, X: Any) -> float:
         """Share of test comparisons predicted right."""
@@ -401,7 +404,7 @@ class RankingModel(WeightTransformer):
         return Person(self, told if told.items is self.items_ else self._in_own_items(told))
 
     def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
-        """Give the two items to ask a new person about next, whose answer teaches most about their weights."""
+        """Return the two items to ask a new person about next, whose answer teaches most about their weights."""
         pairs = self.fold_in(answers).next_pairs(1)
         if not len(pairs):
             raise DataError("every pair of items was asked already; there is no next one.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.store.summary import check_summary
+from plurank.data.summary import check_summary
 
 Sizes = Mapping[str, int]
 LARGEST = 1e12  # the log posterior of a trillion comparisons; no fit gives more, and sums of more lose their digits
@@ -93,7 +93,7 @@ def _check_texts(value: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Give a single value as JSON has it."""
+    """Return a single value as JSON has it."""
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -17,7 +17,7 @@ from plurank.data.encoding import (
 )
 from plurank.engine.sources import as_comparisons
 from plurank.exceptions import DataError
-from plurank.inference.likelihood import Law, user_seeds
+from plurank.inference.likelihood import UserLikelihood, user_seeds
 from plurank.inference.posterior import LEVEL, N_DRAWS, Draws
 from plurank.inference.questions import choose_questions
 from plurank.inference.user_effects import Deviations, find_deviations
@@ -82,16 +82,16 @@ class Person:
     @cached_property
     def _own(self) -> Deviations | None:
         """How the person deviates from the rankings they follow, by their answers."""
-        if self._model.deviation_ is None or not self.n_answers:
+        if self._model.user_effect_scale_ is None or not self.n_answers:
             return None
         chances = self._by_rankings(self._answers.winners, self._answers.losers)
-        return find_deviations(self._answers, chances, self._model.deviation_)
+        return find_deviations(self._answers, chances, self._model.user_effect_scale_)
 
     def _codes(self, items: Iterable[Any], name: str) -> Codes:
         return self._model._known_items(as_series(items, name), name)
 
     def next_pairs(self, n: int = 1, *, skip: Iterable[tuple[Any, Any]] = ()) -> pl.DataFrame:
-        """Give the n pairs whose answers teach most about the weights, best first: left, right, gain, probability.
+        """Return the n pairs whose answers teach most about the weights, best first: left, right, gain, probability.
 
         The gain is in bits, the probability that of left to be preferred. Pairs answered or in ``skip`` are left out,
         in either order.
@@ -103,11 +103,11 @@ class Person:
         sides = [as_series(items[codes], name) for name, codes in (("left", found.left), ("right", found.right))]
         return pl.DataFrame([*sides, pl.Series("gain", found.gain), pl.Series("probability", found.probability)])
 
-    def _fits(self) -> Iterator[tuple[Law, Draws]]:
+    def _fits(self) -> Iterator[tuple[UserLikelihood, Draws]]:
         return zip(self._model._laws(), self._draws, strict=True)
 
     def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
-        """Give the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
+        """Return the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
         answered = zip(self._answers.winners.tolist(), self._answers.losers.tolist(), strict=True)
         if not isinstance(skip, Iterable):
             raise DataError(f"expected pairs of two items to skip, got {skip!r:.60}.")
@@ -133,7 +133,7 @@ def as_answers(answers: Any, items: Labels) -> Comparisons:
 
 
 def _find(labels: list[Any], items: Labels) -> Codes:
-    """Give the numbers of items in pairs; refuse those that are missing or that the model does not know."""
+    """Return the numbers of items in pairs; refuse those that are missing or that the model does not know."""
     column = as_series(object_array(labels), "item")
     refuse_missing(column, np.arange(len(labels)) // 2 + 1)
     codes = look_up(column, items, "item")

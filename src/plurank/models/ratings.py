@@ -14,14 +14,14 @@ from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.exclusions import list_exclusions
-from plurank.data.ratings import Rated, compare_rated, read_rated
+from plurank.data.ratings import RatingTable, compare_rated, read_rated
 from plurank.exceptions import (
     ConvergenceWarning,
     DataError,
     ParameterError,
     SkippedWarning,
 )
-from plurank.inference.ratings import StarLaw, fit_stars, level_likelihoods
+from plurank.inference.ratings import OrdinalRatings, fit_stars, level_likelihoods
 from plurank.models.base import Followers, RankingModel, last_if_unknown
 from plurank.models.estimator import Estimator, check_is_fitted
 from plurank.random import (
@@ -117,7 +117,7 @@ class RatingPredictor(Estimator):
             raise ParameterError(f"integers must be True or False, got {self.integers!r}.")
 
     def _fold_in(self, rng: np.random.Generator) -> tuple[list[Followers], Labels]:
-        """Give the weights of the model's users and of those it does not know, and the labels of the latter."""
+        """Return the weights of the model's users and of those it does not know, and the labels of the latter."""
         is_new = look_up(self._rated.user_labels, self.model.users_, "user") < 0
         comparisons = self._compare(np.repeat(is_new, np.diff(self._rated.offsets)), rng)
         known, folded = self.model.followers(), comparisons.users
@@ -130,7 +130,7 @@ class RatingPredictor(Estimator):
         known = self._rated.select(keep & (self._rated.items >= 0))
         return compare_rated(known, "ignore", PAIRS_PER_RATING, rng)
 
-    def _calibrate(self, rng: np.random.Generator) -> StarLaw:
+    def _calibrate(self, rng: np.random.Generator) -> OrdinalRatings:
         """Fit how stars follow from utilities, each of somebody who was folded in without the star itself."""
         rated, users = self._rated, self._rated.user_of_each()
         drawing, *children = spawn(rng, 1 + N_FOLDS)
@@ -159,14 +159,14 @@ class RatingPredictor(Estimator):
         return self._most_likely(users, items)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give the probability of each of the ``levels_`` for every row of a frame of user, item, (n, L)."""
+        """Return the probability of each of the ``levels_`` for every row of a frame of user, item, (n, L)."""
         users, items = self._read_questions(X)
         if self._law is None:
             raise ParameterError("rule='most-likely' gives stars without probabilities. Use rule='calibrated'.")
         return self._level_chances(self._law, users, items)
 
     def _read_questions(self, frame: Any) -> tuple[Any, Codes]:
-        """Give users as they are called and items as the model numbers them, -1 for unknown ones."""
+        """Return users as they are called and items as the model numbers them, -1 for unknown ones."""
         check_is_fitted(self)
         if (self._law is None) == (self.rule == "calibrated"):
             raise ParameterError(f"rule was changed to {self.rule!r} after the fit. Fit again.")
@@ -177,13 +177,13 @@ class RatingPredictor(Estimator):
         return users, look_up(items, self.model.items_, "item")
 
     def _rows(self, users: Any) -> Codes:
-        """Give the rows of users among the followers."""
+        """Return the rows of users among the followers."""
         known, folded = (look_up(users, labels, "user") for labels in (self.model.users_, self._folded))
         n_known = len(self.model.users_)
         rows = np.where(known >= 0, known, np.where(folded >= 0, n_known + folded, -1))
         return last_if_unknown(rows, n_known + len(self._folded))
 
-    def _level_chances(self, law: StarLaw, users: Any, items: Codes) -> Floats:
+    def _level_chances(self, law: OrdinalRatings, users: Any, items: Codes) -> Floats:
         utilities = np.full(len(items), law.centre)
         known = items >= 0
         utilities[known] = self.model.utilities(self._followers, self._rows(users)[known], items[known])
@@ -207,7 +207,7 @@ class RatingPredictor(Estimator):
         return found
 
     def _blocks_of_pairs(self, raters: Integers, items: Codes) -> Iterator[tuple[slice, Integers, Integers]]:
-        """Give blocks of questions and, for each, which question meets which rating of the same person."""
+        """Return blocks of questions and, for each, which question meets which rating of the same person."""
         begins = self._rated.offsets[raters]
         sizes = np.where((raters >= 0) & (items >= 0), self._rated.offsets[raters + 1] - begins, 0)
         edges = np.searchsorted(np.cumsum(sizes), np.arange(0, sizes.sum(), BLOCK_PAIRS))
@@ -230,7 +230,7 @@ def _draw_folds(users: Integers, rng: np.random.Generator) -> Integers:
     return folds
 
 
-def _mean_ratings(rated: Rated) -> Floats:
+def _mean_ratings(rated: RatingTable) -> Floats:
     """Mean rating of every user, and last that of all, (M + 1,)."""
     n = np.diff(rated.offsets)
     sums = np.bincount(rated.user_of_each(), rated.values, len(n))
@@ -238,5 +238,5 @@ def _mean_ratings(rated: Rated) -> Floats:
 
 
 def _nearest(levels: Floats, values: Floats) -> Floats:
-    """Give the level nearest to each value, (n,)."""
+    """Return the level nearest to each value, (n,)."""
     return levels[np.searchsorted((levels[1:] + levels[:-1]) / 2.0, values)]

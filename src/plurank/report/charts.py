@@ -68,7 +68,7 @@ class Chart:
         return render(self._spec, ".svg").decode()
 
     def to_dict(self) -> Spec:
-        """Give the specification, as JSON would: ``altair.Chart.from_dict`` makes a chart of it that can be changed."""
+        """Return the Vega-Lite specification: ``altair.Chart.from_dict`` makes a chart of it that can be changed."""
         return deepcopy(self._spec)
 
     def save(self, path: str | PathLike[str]) -> None:

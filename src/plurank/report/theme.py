@@ -48,7 +48,7 @@ def row_height(names: Sequence[str], extra: int = 0) -> int:
 
 
 def whole_axis(low: int, high: int, **looks: Any) -> Spec:
-    """Give an axis with ticks at whole numbers, at the lowest and at multiples of a round step."""
+    """Return an axis with ticks at whole numbers, at the lowest and at multiples of a round step."""
     steps = (digit * 10**power for power in range(10) for digit in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step <= MOST_TICKS)
     rest = [tick for tick in range(low + 1, high + 1) if tick % step == 0 and tick - low > step / 2]
@@ -56,12 +56,12 @@ def whole_axis(low: int, high: int, **looks: Any) -> Spec:
 
 
 def heading(text: str) -> Spec:
-    """Give the title of a part of a figure."""
+    """Return the title of a part of a figure."""
     return {"text": text, "fontSize": 13, "color": INK}
 
 
 def finish(chart: Spec, title: str, subtitle: str | Sequence[str] = "") -> Chart:
-    """Give a chart its title, which says in a sentence what is seen, and the looks that all share."""
+    """Return a chart its title, which says in a sentence what is seen, and the looks that all share."""
     lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
     lines = [line for line in lines if line]
     head = {"text": title, "subtitle": lines} if lines else {"text": title}

@@ -21,7 +21,6 @@ from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.store.store import Store
-from plurank.store.summary import summarise
 from plurank.topic.moments import Moments, pair_moments, stored_pair_moments
 from plurank.topic.orders import FIRST_FLIP, Strict, ranking_matrix
 from plurank.topic.prior import fit_prior, fit_prior_by_likelihood
@@ -200,7 +199,7 @@ class TopicRanking(StrictRankings):
         )
 
     def _keep(self, source: Comparisons | Store, moments: Moments, recovery: Recovery) -> None:
-        self.items_, self.users_, self.data_ = source.items, source.users, summarise(source)
+        self.items_, self.users_, self.data_ = source.items, source.users, source.summary()
         self.rankings_ = recovery.rounded.rankings
         self.intransitive_triples_ = recovery.rounded.n_intransitive
         self.solid_angles_ = recovery.novel.solid_angles
@@ -225,7 +224,7 @@ class TopicRanking(StrictRankings):
         return [None if i < 0 else (labels[i], labels[j]) for i, j in self._novel_items]
 
     def ranking_matrix(self) -> NDArray[np.bool_]:
-        """Give sigma as the paper has it, (Q (Q - 1), K): rows are ordered pairs (i, j), i first, j second, sorted.
+        """Return sigma as the paper has it, (Q (Q - 1), K): rows are ordered pairs (i, j), i first, j second, sorted.
 
         Only on request: it grows with the square of the number of items.
         """
@@ -237,7 +236,7 @@ class TopicRanking(StrictRankings):
 
 
 def _items_of_rows(rows: NDArray[np.int64], moments: Moments) -> NDArray[np.int64]:
-    """Give (preferred, other) item numbers of ordered pairs, (n, 2); -1 for row -1."""
+    """Return (preferred, other) item numbers of ordered pairs, (n, 2); -1 for row -1."""
     pairs = np.stack([moments.lower[rows // 2], moments.higher[rows // 2]], axis=1).astype(np.int64)
     reverse = rows % 2 == 1
     pairs[reverse] = pairs[reverse][:, ::-1]

@@ -57,7 +57,7 @@ def leading_item_directions(
     *,
     rng: np.random.Generator,
 ) -> Floats:
-    """Give the leading directions of whitened C, scaled back to s, (Q, n_directions), by subspace iteration.
+    """Return the leading directions of whitened C, scaled back to s, (Q, n_directions), by subspace iteration.
 
     product: of C with (Q, c).
     """
@@ -73,7 +73,7 @@ def leading_item_directions(
 def laplacian(
     n_items: int, lower: NDArray[np.int32], higher: NDArray[np.int32], weights: Floats
 ) -> Callable[[Floats], Floats]:
-    """Give the product of ``sum_pairs weight (e_i - e_j) (e_i - e_j)^T`` with (Q, c), from pairs and their weights.
+    """Return the product of ``sum_pairs weight (e_i - e_j) (e_i - e_j)^T`` with (Q, c), from pairs and their weights.
 
     What comparisons have in common with themselves, and is taken out of C, is of that form.
     """

@@ -56,7 +56,7 @@ class PairIndex:
         return 2 * len(self.lower)
 
     def rows(self, comparisons: Comparisons) -> Codes:
-        """Give the row of every comparison, (n,)."""
+        """Return the row of every comparison, (n,)."""
         return kernels.find_rows(comparisons.winners, comparisons.losers, self._begins, self.higher)
 
     @property
@@ -122,7 +122,7 @@ class HalfBlock:
         """How many users the block has."""
         return len(self.middles)
 
-    def weigh(self, factors: Floats) -> Floats:
+    def update_memberships(self, factors: Floats) -> Floats:
         """Multiply the weight of every comparison by its row's factor (W,), (n,)."""
         return factors[self.row_of] * (self.weights if self.weights.size else 1.0)
 
@@ -136,7 +136,7 @@ class HalfBlock:
         kernels.add_gathered(begins, ends, self.user_of, self.row_weights, users, out)
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of X' X^T: zero where no user has the same ordered pair in both halves."""
+        """Return the diagonal of X' X^T: zero where no user has the same ordered pair in both halves."""
         return kernels.count_shared_users(
             self.row_begins, self.row_middles, self.row_middles, self.row_ends, self.user_of, self.row_weights
         )
@@ -291,7 +291,7 @@ class UserFactors:
     @cached_property
     def _weights(self) -> list[Floats]:
         """What every comparison counts in the second factor."""
-        return [half.weigh(self.column_factors) for half in self.halves]
+        return [half.update_memberships(self.column_factors) for half in self.halves]
 
     def to_rows(self, users: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Multiply some rows of the first factor by values of users (M, c), (n, c)."""
@@ -399,10 +399,10 @@ class Moments(Protocol):
         """Multiply E by directions (W, c)."""
 
     def columns(self, rows: NDArray[np.int64]) -> Floats:
-        """Give columns of (E + E^T) / 2, (W, n)."""
+        """Return columns of (E + E^T) / 2, (W, n)."""
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of E, (W,)."""
+        """Return the diagonal of E, (W,)."""
 
     def cooccurrence(self, directions: Floats) -> Floats:
         """Multiply F by directions (W, c)."""
@@ -462,7 +462,7 @@ def pair_moments(comparisons: Comparisons, seed: int) -> "PairOperator":
 
 
 def check_company(is_there: bool) -> None:
-    """Refuse data where nobody made two comparisons."""
+    """Raise an error if no user made two comparisons."""
     if not is_there:
         raise DataError(
             "no user has two or more comparisons, so nothing tells which preferences go together. "
@@ -509,7 +509,7 @@ class PairOperator:
         return self.blocks.sum("halves.product", directions * inverse(in_a)[:, None]) * (scale * inverse(in_b))[:, None]
 
     def columns(self, rows: NDArray[np.int64]) -> Floats:
-        """Give columns of (E + E^T) / 2, (W, n): the product with unit vectors, once with the halves swapped."""
+        """Return columns of (E + E^T) / 2, (W, n): the product with unit vectors, once with the halves swapped."""
         units = np.zeros((self.index.n_rows, len(rows)))
         units[rows, np.arange(len(rows))] = 1.0
         in_a, in_b, scale = self._halves
@@ -517,7 +517,7 @@ class PairOperator:
         return (self.product(units) + swapped * (scale * inverse(in_a))[:, None]) / 2.0
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of E: zero where no user has the same ordered pair in both halves."""
+        """Return the diagonal of E: zero where no user has the same ordered pair in both halves."""
         in_a, in_b, scale = self._halves
         return scale * self.blocks.sum("halves.diagonal") * inverse(in_a) * inverse(in_b)
 
@@ -528,7 +528,7 @@ class PairOperator:
         return in_a, in_b, float(a * b / both)
 
     def factors(self) -> UserFactors | None:
-        """Give E as rows by users times users by rows, None where the users are elsewhere."""
+        """Return E as rows by users times users by rows, None where the users are elsewhere."""
         if not isinstance(self.blocks, BlocksInMemory):
             return None
         in_a, in_b, scale = self._halves

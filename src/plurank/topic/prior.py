@@ -76,12 +76,12 @@ class LikelyPrior:
 
 
 def fit_prior_by_likelihood(
-    comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, start: Floats
+    comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, init: Floats
 ) -> LikelyPrior:
     """Improve a Dirichlet prior, from counts ``start`` (K,), for comparisons of some of the users."""
     c = every_nth_user(comparisons, MOST_CELLS // len(rankings))
     p = np.ascontiguousarray(Strict(rankings, flip).chances(c.winners, c.losers))
-    prior = np.clip(start, *COUNT_RANGE)
+    prior = np.clip(init, *COUNT_RANGE)
     # the most probable weights have one maximum, the bound has many: it is begun at the former
     posteriors = prior + c.weights_of_users()[:, None] * infer_weights(c, rankings, flip, prior)
     history: list[float] = []
@@ -102,7 +102,7 @@ def expected_logs(posteriors: Floats) -> Floats:
 
 
 def bound_of(prior: Floats, posteriors: Floats, values: Floats) -> float:
-    """Give the bound of the log-likelihood of all users; values (M,) are the comparisons' part of it."""
+    """Return the bound of the log-likelihood of all users; values (M,) are the comparisons' part of it."""
     logs = expected_logs(posteriors)
     return float((values + (logs * (prior - posteriors)).sum(axis=1) + _volume(prior) - _volume(posteriors)).sum())
 
@@ -130,7 +130,7 @@ def best_counts(prior: Floats, logs: Floats) -> Floats:
 
 
 def _newton_step(counts: Floats, logs: Floats) -> Floats:
-    """Give the step of Newton's method; the curvature is diagonal plus a constant, so that it costs no more than K."""
+    """Return the Newton step; the Hessian is diagonal plus a constant, so that it costs no more than K."""
     slope = scipy.special.digamma(counts.sum()) - scipy.special.digamma(counts) + logs
     own = scipy.special.polygamma(1, counts)
     shared = (slope / own).sum() / (1.0 / scipy.special.polygamma(1, counts.sum()) - (1.0 / own).sum())

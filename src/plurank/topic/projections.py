@@ -64,10 +64,10 @@ class Projections(Protocol):
         """The rows of ordered pairs that occur, sorted: all others are zero."""
 
     def of(self, rows: Rows) -> Points:
-        """Give some rows."""
+        """Return some rows."""
 
     def parts(self, rows: Rows) -> Iterator[Points]:
-        """Give some rows, in parts of which each fits in memory."""
+        """Return some rows, in parts of which each fits in memory."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ class KeptProjections:
         return np.flatnonzero(np.einsum("wr,wr->w", self.values, self.values) > 0)
 
     def of(self, rows: Rows) -> Points:
-        """Give some rows."""
+        """Return some rows."""
         are_all = np.array_equal(rows, np.arange(len(self.values)))
         return Points(rows, self.values if are_all else self.values[rows])  # all need no copy
 
     def parts(self, rows: Rows) -> Iterator[Points]:
-        """Give some rows, all at once: they are in memory anyway."""
+        """Return some rows, all at once: they are in memory anyway."""
         yield self.of(rows)
 
 
@@ -152,7 +152,7 @@ def project(
     rng: np.random.Generator,
     on_progress: Progress = silent,
 ) -> Singles:
-    """Give <E_w, d_r> for all rows and directions, (W, P)."""
+    """Return <E_w, d_r> for all rows and directions, (W, P)."""
     projections = np.empty((len(moments.counts), n_projections), dtype=np.float32)
     for begin, chunk in draw_directions(*projections.shape, directions, rng, on_progress):
         projections[:, begin : begin + chunk.shape[1]] = moments.product(chunk)
@@ -226,11 +226,11 @@ class _Geometry:
         self.statistic = "entries" if (self.diagonal[projections.seen] > 0).all() else "rows"
 
     def parts(self) -> Iterator[Points]:
-        """Give all rows that occur, in parts."""
+        """Return all rows that occur, in parts."""
         return self.projections.parts(self.projections.seen)
 
     def separated(self, some: Points, others: Points) -> Masks:
-        """Tell which of some rows are in the sets J of others, (n, m): by E_ii - 2 E_ij + E_jj, or |E_i - E_j|^2 / W.
+        """Return which of some rows are in the sets J of others, (n, m): by E_ii - 2 E_ij + E_jj, or |E_i - E_j|^2 / W.
 
         E |<x, d>|^2 = |x|^2 for isotropic d, so the projections tell the length of a difference of rows.
         """
@@ -257,7 +257,7 @@ class _Geometry:
 
 
 def _far_apart(some: Singles, others: Singles, least: float) -> Masks:
-    """Tell which rows have at least this squared distance, (n, m); most show it in their first projections."""
+    """Return which rows have at least this squared distance, (n, m); most show it in their first projections."""
     far = kernels.are_apart(some, others, min(N_FIRST, some.shape[1]), least)
     at, other = np.nonzero(~far)
     rows, columns = np.unique(at), np.unique(other)
@@ -279,7 +279,7 @@ def _split(values: Rows) -> list[Rows]:
 
 
 def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[Rows, Floats]:
-    """Give the rows with a chance of a positive solid angle, and their estimates: the share of directions along which
+    """Return the rows with a chance of a positive solid angle, and their estimates: the share of directions along which
     no row of J lies above.
     """
     highest, which = np.unique(_find_highest(geometry), return_inverse=True)
@@ -294,7 +294,7 @@ def _estimate_solid_angles(geometry: _Geometry, on_progress: Progress) -> tuple[
 
 
 def _find_highest(geometry: _Geometry) -> Rows:
-    """Give the row that lies highest along every direction, (P,), among those that occur."""
+    """Return the row that lies highest along every direction, (P,), among those that occur."""
     n_projections = geometry.projections.shape[1]
     highest, values = np.zeros(n_projections, dtype=np.int64), np.full(n_projections, -np.inf, dtype=np.float32)
     for part in geometry.parts():
@@ -306,7 +306,7 @@ def _find_highest(geometry: _Geometry) -> Rows:
 
 
 def _find_candidates(geometry: _Geometry, highest: Rows, which: Rows) -> tuple[Rows, Singles]:
-    """Give the rows not separated from one of the highest (m,), and for every direction how low such a row of its own
+    """Return the rows not separated from one of the highest (m,), and for every direction how low such a row of its own
     highest one lies, (P,); which (P,): the highest one of every direction."""
     tops = geometry.projections.of(highest)
     lowest = np.full(len(which), np.inf, dtype=np.float32)
@@ -322,12 +322,12 @@ def _find_candidates(geometry: _Geometry, highest: Rows, which: Rows) -> tuple[R
 
 
 def _find_above(geometry: _Geometry, lowest: Singles) -> Rows:
-    """Give the rows that lie above these values (P,) along some direction."""
+    """Return the rows that lie above these values (P,) along some direction."""
     return np.concatenate([part.rows[(part.values > lowest).any(axis=1)] for part in geometry.parts()])
 
 
 def _find_unbeaten(geometry: _Geometry, some: Points, highest: Rows, which: Rows, rivals: Rows) -> Masks:
-    """Tell along which directions none of the highest rows and of other rivals that are in J lies above, (n, P)."""
+    """Return along which directions none of the highest rows and of other rivals that are in J lies above, (n, P)."""
     tops, *others = _split(rivals)
     first = geometry.projections.of(np.concatenate([highest, tops]))
     separated = geometry.separated(first, some).T
@@ -359,6 +359,6 @@ def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_ra
 
 
 def _separated_from(geometry: _Geometry, rows: Rows, row: int) -> Masks:
-    """Tell which rows are in the set J of one, (n,)."""
+    """Return which rows are in the set J of one, (n,)."""
     one = geometry.projections.of(np.array([row]))
     return np.concatenate([geometry.separated(part, one)[:, 0] for part in geometry.projections.parts(rows)])

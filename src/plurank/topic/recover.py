@@ -79,7 +79,7 @@ def detect(
 
 
 def novel_rows(recovery: Recovery, moments: Moments) -> NDArray[np.int64]:
-    """Give for each ranking a row that it alone has in this order, (K,): the one detected if it is, else the row with
+    """Return for each ranking a row that it alone has in this order, (K,): the one detected if it is, else the row with
     the largest weight in the matrix; -1 where the rankings found leave none.
     """
     sigma = ranking_matrix(recovery.rounded.rankings, moments.lower, moments.higher)
@@ -91,7 +91,7 @@ def novel_rows(recovery: Recovery, moments: Moments) -> NDArray[np.int64]:
 
 
 def check_distinct(recovery: Recovery) -> None:
-    """Refuse rankings of which some are the same: the data carry fewer than were asked for."""
+    """Raise an error if some rankings are equal: the data support fewer than were asked for."""
     rankings = recovery.rounded.rankings
     n_distinct = len(np.unique(rankings, axis=0))
     if n_distinct < len(rankings):

@@ -71,7 +71,7 @@ def round_to_rankings(matrix: Floats, lower: NDArray[np.int32], higher: NDArray[
 
 
 def _win_shares(wins: NDArray[np.bool_], lower: NDArray[np.int32], higher: NDArray[np.int32], n_items: int) -> Floats:
-    """Give the share of its pairs that each item wins; one half for an item without any."""
+    """Return the share of its pairs that each item wins; one half for an item without any."""
     won = np.bincount(lower, wins, n_items) + np.bincount(higher, ~wins, n_items)
     compared = np.bincount(lower, minlength=n_items) + np.bincount(higher, minlength=n_items)
     return np.divide(won, compared, out=np.full(n_items, 0.5), where=compared > 0)

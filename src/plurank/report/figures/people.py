@@ -103,7 +103,7 @@ def _histogram(model: RankingModel, fewest: int) -> Chart:
 
 
 def corners_of(n_rankings: int) -> Floats:
-    """Give the corners (K, 2) of a regular polygon, the first at the top."""
+    """Return the corners (K, 2) of a regular polygon, the first at the top."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(n_rankings) / n_rankings
     return np.column_stack([np.cos(angles), np.sin(angles)])
 

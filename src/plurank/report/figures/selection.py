@@ -56,7 +56,7 @@ def draw_selection(selection: "Selection") -> Chart:
 
 
 def _way(ways: list[str], looks: Sequence[Any]) -> Spec:
-    """Tell ways of mixing apart by colours, shapes or dashes."""
+    """Distinguish ways of mixing by colours, shapes or dashes."""
     return name("mixing", scale={"domain": ways, "range": list(looks[: len(ways)])}, legend=None)
 
 
