@@ -19,7 +19,7 @@ def database(tmp_path):
 
 @pytest.fixture
 def give(database):
-    """Give answers, by their numbers."""
+    """Return a function that stores answers by their numbers."""
     store = FeedbackStore(database, create=True)
 
     def give_answers(*numbers):

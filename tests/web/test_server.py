@@ -89,7 +89,7 @@ def test_a_postgres_that_hangs_up_is_called_again(model, open_client, postgres_u
 
 
 def talk(address, data, seconds=20):
-    """Send bytes and give what comes back until the server hangs up."""
+    """Send bytes and return what comes back until the server hangs up."""
     host, port = address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=seconds) as connection:
         came = b""
@@ -119,7 +119,7 @@ def test_a_head_that_does_not_arrive_is_not_waited_for(monkeypatch):
 
 
 async def send_half_a_head():
-    """Give what a server says to a client that begins a request and waits."""
+    """Return what a server sends to a client that begins a request and waits."""
     config = uvicorn.Config(asyncio.sleep, lifespan="off", log_config=None, interface="asgi3")  # it is never asked
     config.load()
     state, loop = uvicorn.server.ServerState(), asyncio.get_running_loop()

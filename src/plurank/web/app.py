@@ -30,7 +30,7 @@ from plurank.web.survey import AskedPairs
 if TYPE_CHECKING:
     from plurank.web.feedback import FeedbackWriter
 
-MAX_PENDING = 200  # computations that may wait: more would wait for longer than any client
+MAX_PENDING_COMPUTATIONS = 200  # computations that may wait: more would wait for longer than any client
 
 
 class Service:
@@ -38,7 +38,7 @@ class Service:
 
     def __init__(self, models: ModelWatcher, feedback: "FeedbackWriter | None", settings: Settings) -> None:
         self.models, self.feedback, self.settings = models, feedback, settings
-        self.threads = WorkerThreads(get_num_threads(), MAX_PENDING)
+        self.threads = WorkerThreads(get_num_threads(), MAX_PENDING_COMPUTATIONS)
         self.permissions = Permissions(settings)
         self.asked = AskedPairs(() if feedback is None else feedback.store.count_pairs())
         self.page, self.vega = read_page(), VegaBundle()

@@ -11,7 +11,7 @@ from plurank.web.runtime import WorkerThreads
 from plurank.web.security import Sender
 from plurank.web.service import ModelService
 
-MAX_PENDING = 5_000  # writes that may wait for the database
+MAX_PENDING_WRITES = 5_000  # writes that may wait for the database
 
 
 class FeedbackWriter:
@@ -21,7 +21,7 @@ class FeedbackWriter:
     """
 
     def __init__(self, store: FeedbackStore) -> None:
-        self.store, self.threads = store, WorkerThreads(1, MAX_PENDING)
+        self.store, self.threads = store, WorkerThreads(1, MAX_PENDING_WRITES)
         self.is_failing = False  # the last write failed
 
     async def store_one(self, answer: schemas.FeedbackRequest, sender: Sender, model: ModelService) -> Response:

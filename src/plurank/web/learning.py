@@ -22,7 +22,7 @@ from plurank.models.persistence import load
 from plurank.progress import Progress, silent
 from plurank.text import count
 from plurank.web.database import FeedbackStore, StoredAnswer
-from plurank.web.screening import Finding, describe, find_suspicious
+from plurank.web.screening import Finding, describe_groups, find_suspicious
 
 if TYPE_CHECKING:
     from plurank.mixed.estimator import MixedRanking
@@ -122,7 +122,7 @@ def collect_feedback(
         store.close()
     wanted = [answer for answer in answers if answer.batch not in known]
     new = "" if model is None else " that are new to the model"
-    return Collected(f"{store.place} holds no answers{new}", *_choose(wanted, answers, include_suspicious))
+    return Collected(f"{store.place} holds no answers{new}", *_exclude_suspicious(wanted, answers, include_suspicious))
 
 
 def explain(excluded: tuple[Finding, ...], how: str) -> str:
@@ -143,7 +143,7 @@ def prepare_lesson(model: "RankingModel", database: str | PathLike[str], *, incl
     try:
         before = store.read()
         unclaimed = [answer for answer in before if answer.batch is None]
-        chosen, _ = _choose(unclaimed, before, include_suspicious=False)
+        chosen, _ = _exclude_suspicious(unclaimed, before, include_suspicious=False)
         store.claim((answer.id for answer in chosen), secrets.token_hex(8))
         if include_suspicious:
             rest = {answer.id for answer in unclaimed} - {answer.id for answer in chosen}
@@ -152,7 +152,7 @@ def prepare_lesson(model: "RankingModel", database: str | PathLike[str], *, incl
     finally:
         store.close()
     new = [answer for answer in answers if answer.batch not in model.feedback_batches_]
-    _, excluded = _choose(new, answers, include_suspicious)
+    _, excluded = _exclude_suspicious(new, answers, include_suspicious)
     taken = [answer for answer in new if _is_taken(answer.batch, include_suspicious)]
     batches = tuple(sorted({str(answer.batch) for answer in taken}))
     return Lesson(_as_comparisons(taken) if taken else None, batches, excluded)
@@ -162,7 +162,7 @@ def _is_taken(batch: str | None, include_suspicious: bool) -> bool:
     return batch is not None and (include_suspicious or not batch.startswith(SUSPICIOUS))
 
 
-def _choose(
+def _exclude_suspicious(
     wanted: list[StoredAnswer], answers: list[StoredAnswer], include_suspicious: bool
 ) -> tuple[list[StoredAnswer], tuple[Finding, ...]]:
     """Return the wanted answers that do not look like ballot stuffing, judged by all answers, and the findings.
@@ -180,7 +180,7 @@ def _choose(
             left_out.add(answer.id)
         else:
             chosen.append(answer)
-    return chosen, describe(groups, left_out)
+    return chosen, describe_groups(groups, left_out)
 
 
 def learn(model: "MixedRanking", lesson: Lesson, *, on_progress: Progress = silent) -> "MixedRanking":

@@ -89,7 +89,7 @@ def _add_model(app: FastAPI, service: "Service") -> None:
 
     @app.get(
         "/figures/rankings",
-        response_model=schemas.Figure,
+        response_model=schemas.FigureSpec,
         responses={**GET_ERRORS, **_errors(s404="There are no figures.")},
     )
     async def figure() -> Response:
@@ -172,12 +172,12 @@ def add_openapi(app: FastAPI, service: "Service") -> None:
     """Serve the description of all endpoints at /openapi.json."""
 
     async def openapi() -> Response:
-        return json_response(await service.threads.run(_describe, app, service))
+        return json_response(await service.threads.run(_describe_api, app, service))
 
     app.add_api_route("/openapi.json", openapi, include_in_schema=False)
 
 
-def _describe(app: FastAPI, service: "Service") -> dict[str, Any]:
+def _describe_api(app: FastAPI, service: "Service") -> dict[str, Any]:
     described = get_openapi(title="plurank", version=plurank.__version__, description=ABOUT, routes=app.routes)
     for path, (request, status, response) in _examples(service).items():
         (operation,) = described["paths"][path].values()

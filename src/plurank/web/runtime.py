@@ -63,11 +63,11 @@ class ModelWatcher:
 
 def load_service(path: Path) -> ModelService:
     """Load a model file; a list of items becomes an uninformative model."""
-    model = blank_model(*read_item_list(path)) if is_item_list(path) else _load(path)
+    model = blank_model(*read_item_list(path)) if is_item_list(path) else _load_model(path)
     return ModelService(model, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 
-def _load(path: Path) -> RankingModel:
+def _load_model(path: Path) -> RankingModel:
     try:
         return load(path)
     except DataError as error:

@@ -19,7 +19,7 @@ from pydantic import (
 MAX_PAIRS, MAX_ANSWERS = 10_000, 1_000  # of a request
 MAX_ID, MAX_USER = 64, 200  # characters
 Id = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr
-Top = Annotated[int, Field(strict=True, ge=1)]
+TopCount = Annotated[int, Field(strict=True, ge=1)]
 
 
 def _check_printable(text: str) -> str:
@@ -73,7 +73,7 @@ class RankRequest(RequestBody):
 
     user: Id | None = None
     answers: Answers | None = None
-    top: Top | None = None
+    top: TopCount | None = None
 
     @model_validator(mode="after")
     def _check_one(self) -> "RankRequest":
@@ -158,7 +158,7 @@ class RankedItem(BaseModel):
     upper: int | None
 
 
-class Camp(BaseModel):
+class CampSize(BaseModel):
     """How many users follow a ranking most, how many with a weight of 0.8 or more, and the votes of the former.
 
     One to four people are "fewer than 5". If a camp is that small, the others are "about" a multiple of 5, and
@@ -194,7 +194,7 @@ class Ranking(BaseModel):
     ranking: int
     mean_weight: float
     description: str
-    camp: Camp
+    camp: CampSize
     items: list[RankedItem]
 
 
@@ -296,4 +296,4 @@ class ErrorResponse(BaseModel):
     error: str
 
 
-Figure = dict[str, Any]
+FigureSpec = dict[str, Any]

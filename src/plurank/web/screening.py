@@ -14,15 +14,15 @@ from plurank.text import count
 from plurank.web.database import StoredAnswer
 
 # from one browser; and from all requests without our cookie from one address, which browsers do not send
-MOST_NAMES = 10  # names that answers are given under
-MOST_REPEATS = 3  # answers under one name to the same pair
+MAX_NAMES = 10  # names that answers are given under
+MAX_REPEATS = 3  # answers under one name to the same pair
 SECONDS_TO_READ = 0.35  # two items, at least, on average
 ANSWERS_SAVED = 30  # answers that may arrive at once, such as those given while the service was unavailable
 FEW_ANSWERS = 3  # a person who wants to vote gives at least so many
 SECONDS_IN_A_HURRY = 1.0  # per answer, on average; the people in a lecture hall take longer
 # from one address, if most of its browsers give fewer answers, or in a hurry
-MOST_BROWSERS, BROWSERS_SECONDS = 30, 60.0  # that are new within so many seconds
-MOST_ANSWERS, ANSWERS_SECONDS = 200, 10.0  # within so many seconds
+MAX_NEW_BROWSERS, BROWSERS_SECONDS = 30, 60.0  # that are new within so many seconds
+MAX_ANSWERS_AT_ONCE, ANSWERS_SECONDS = 200, 10.0  # within so many seconds
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Finding:
 
 
 @dataclass
-class Group:
+class AnswerGroup:
     """The answers of one browser or one address, in the order of arrival."""
 
     source: str
@@ -57,9 +57,9 @@ class Group:
     reasons: list[str] = field(default_factory=list)
 
 
-def find_suspicious(answers: Sequence[StoredAnswer]) -> list[Group]:
+def find_suspicious(answers: Sequence[StoredAnswer]) -> list[AnswerGroup]:
     """Return the groups of answers that look like ballot stuffing; no answer is in two of them."""
-    addresses, people = _group(answers)
+    addresses, people = _group_answers(answers)
     flagged = []
     taken: set[str] = set()
     for address, group in addresses.items():
@@ -78,7 +78,7 @@ def find_suspicious(answers: Sequence[StoredAnswer]) -> list[Group]:
     return flagged
 
 
-def describe(groups: Iterable[Group], ids: set[str]) -> tuple[Finding, ...]:
+def describe_groups(groups: Iterable[AnswerGroup], ids: set[str]) -> tuple[Finding, ...]:
     """Return findings about the answers of groups that are among some ids, those with most answers first."""
     found = []
     for group in groups:
@@ -89,17 +89,19 @@ def describe(groups: Iterable[Group], ids: set[str]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: -finding.n_answers))
 
 
-def _group(answers: Sequence[StoredAnswer]) -> tuple[dict[str, Group], dict[tuple[str, str], Group]]:
+def _group_answers(
+    answers: Sequence[StoredAnswer],
+) -> tuple[dict[str, AnswerGroup], dict[tuple[str, str], AnswerGroup]]:
     """Return all answers by address, and those of each browser, or of no browser, by address."""
-    addresses: dict[str, Group] = defaultdict(lambda: Group("address"))
-    people: dict[tuple[str, str], Group] = {}
+    addresses: dict[str, AnswerGroup] = defaultdict(lambda: AnswerGroup("address"))
+    people: dict[tuple[str, str], AnswerGroup] = {}
     for answer in answers:
         if answer.address is not None:
             addresses[answer.address].answers.append(answer)
         source = "address" if answer.visitor is None else "browser"
         key = answer.address if answer.visitor is None else answer.visitor
         if key is not None:
-            people.setdefault((source, key), Group(source)).answers.append(answer)
+            people.setdefault((source, key), AnswerGroup(source)).answers.append(answer)
     return addresses, people
 
 
@@ -107,12 +109,12 @@ def _person_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
     if not answers:
         return
     names = {answer.user for answer in answers}
-    if len(names) > MOST_NAMES:
-        yield f"{len(names):,} names (more than {MOST_NAMES})"
+    if len(names) > MAX_NAMES:
+        yield f"{len(names):,} names (more than {MAX_NAMES})"
     pairs = Counter((answer.user, frozenset((answer.winner, answer.loser))) for answer in answers)
     repeats = max(pairs.values())
-    if repeats > MOST_REPEATS:
-        yield f"the same pair {repeats:,} times by one name (more than {MOST_REPEATS})"
+    if repeats > MAX_REPEATS:
+        yield f"the same pair {repeats:,} times by one name (more than {MAX_REPEATS})"
     if _is_too_fast(answers):
         yield f"faster than one answer in {SECONDS_TO_READ} s"
 
@@ -150,11 +152,11 @@ def _address_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
         return
     first = {answer.visitor: answer.first_seen for answer in answers if answer.visitor is not None}
     most = _most_within(map(_time, first.values()), BROWSERS_SECONDS)
-    if most > MOST_BROWSERS:
-        yield f"{most:,} new browsers within {BROWSERS_SECONDS:.0f} s (more than {MOST_BROWSERS})"
+    if most > MAX_NEW_BROWSERS:
+        yield f"{most:,} new browsers within {BROWSERS_SECONDS:.0f} s (more than {MAX_NEW_BROWSERS})"
     most = _most_within((_time(answer.received) for answer in answers), ANSWERS_SECONDS)
-    if most > MOST_ANSWERS:
-        yield f"{most:,} answers within {ANSWERS_SECONDS:.0f} s (more than {MOST_ANSWERS})"
+    if most > MAX_ANSWERS_AT_ONCE:
+        yield f"{most:,} answers within {ANSWERS_SECONDS:.0f} s (more than {MAX_ANSWERS_AT_ONCE})"
 
 
 def _most_within(times: Iterable[float | None], seconds: float) -> int:

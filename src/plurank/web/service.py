@@ -194,7 +194,7 @@ class ModelService:
 
     def rankings(self, top: int | None, *, show_few: bool) -> bytes:
         """Return the rankings, the most followed first, with their camps and common ground."""
-        weights, camps = self.model.mean_weights_.tolist(), describe_camps(self.model, show_few=show_few)
+        weights, camps = self.model.mean_weights_.tolist(), camp_sizes(self.model, show_few=show_few)
         (descriptions,) = self._cached("descriptions", lambda: [to_json(describe_rankings(self.model))])
         parts = []
         for n, (weight, described) in enumerate(zip(weights, from_json(descriptions), strict=True), start=1):
@@ -207,7 +207,7 @@ class ModelService:
 
     def _common_ground(self) -> list[bytes]:
         """Return b"list" and the rows as JSON, or b"null" alone where the model has no uncertainty."""
-        found = describe_common_ground(self.model)
+        found = common_ground_rows(self.model)
         return [b"null"] if found is None else [b"list", *(to_json(row, inf_nan_mode="null") for row in found)]
 
     def figure(self) -> bytes:
@@ -239,7 +239,7 @@ def _same_item_twice(location: str, item: Id) -> RequestError:
     return RequestError(422, f"{location}: expected two different items, got {item!r} twice. Remove such pairs.")
 
 
-def describe_camps(model: RankingModel, *, show_few: bool) -> list[dict[str, Any]]:
+def camp_sizes(model: RankingModel, *, show_few: bool) -> list[dict[str, Any]]:
     """Return for every ranking how many users follow it most, and almost exclusively, and how many votes they cast.
 
     Unless ``show_few``, counts of one to four people are given as words, without their votes. The other camps are
@@ -259,7 +259,7 @@ def describe_camps(model: RankingModel, *, show_few: bool) -> list[dict[str, Any
     ]
 
 
-def describe_common_ground(model: RankingModel) -> list[dict[str, Any]] | None:
+def common_ground_rows(model: RankingModel) -> list[dict[str, Any]] | None:
     """Return what all camps like, dislike and dispute; None where a model has no uncertainty."""
     try:
         found = model.common_ground()
