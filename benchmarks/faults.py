@@ -33,8 +33,7 @@ from benchmarks.common import parser_of, write_results
 from plurank.progress import silent
 from plurank.store.ingest import build_store
 from plurank.store.runs import Budget
-from plurank.web.answers import GivenAnswer
-from plurank.web.feedback import FeedbackStore
+from plurank.web.database import FeedbackStore, GivenAnswer
 from tests.web.servers import kill_all, senders, started
 
 SMALL = Budget(room=10**9, text_bytes=30_000, batch_rows=2_000, shard_rows=3_000)  # many small steps

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 import plurank
-from plurank.web.answers import FeedbackUnavailable, GivenAnswer
-from plurank.web.feedback import FeedbackStore
+from plurank.web.database import FeedbackStore, FeedbackUnavailable, GivenAnswer
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_serve_refuses_what_cannot_work(refuse, model, served, few_votes, tmp_pa
 def test_a_port_that_is_taken_is_refused(refuse, model, served):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         sentence = refuse("serve", model, "--port", taken.getsockname()[1])
-    assert "Is something else running there?" in sentence
+    assert "Is another program using it?" in sentence
 
 
 def test_a_missing_extra_is_named(refuse, model, monkeypatch):
@@ -147,8 +147,7 @@ def test_a_table_of_ideas_has_ids_and_texts(write):
 
 
 def test_the_answers_to_a_survey_are_fitted_from_its_database(run, write, tmp_path):
-    from plurank.web.answers import GivenAnswer
-    from plurank.web.feedback import FeedbackStore
+    from plurank.web.database import FeedbackStore, GivenAnswer
 
     ideas = ["trees", "benches", "light"]
     store = FeedbackStore(tmp_path / "ideas.txt.feedback.db", create=True)

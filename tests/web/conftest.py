@@ -16,7 +16,7 @@ DRINKS = ["tea", "coffee", "cocoa", "milk", "water", "juice", "cola", "maté"]
 
 
 def rename(comparisons):
-    """Give users and items names instead of numbers."""
+    """Return comparisons with names of users and items instead of numbers."""
     frame = comparisons.to_frame()
     users = [f"user {user}" for user in frame["user"]]
     return plurank.Comparisons.from_arrays(
@@ -73,7 +73,7 @@ def client(open_client, model):
 
 @pytest.fixture
 def refused():
-    """Check that an answer is a refusal with one sentence, and give the sentence."""
+    """Check that a response is an error with one sentence, and return the sentence."""
 
     def check(answer, status):
         assert answer.status_code == status, answer.text

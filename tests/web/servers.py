@@ -21,6 +21,7 @@ import pytest
 import uvicorn
 
 from plurank.web.app import create_app
+from plurank.web.server import BoundedProtocol
 from plurank.web.settings import Settings
 
 PATIENCE = 240.0  # seconds; a server is usually there in two, but the first time on a machine it compiles
@@ -28,7 +29,7 @@ PATIENCE = 240.0  # seconds; a server is usually there in two, but the first tim
 
 @contextmanager
 def started(*args):
-    """Start ``plurank serve`` in a process group of its own; gives the process and its address."""
+    """Start ``plurank serve`` in a process group of its own; yields the process and its address."""
     command = [sys.executable, "-m", "plurank", "serve", *map(str, args), "--port", "0", "--rate", "0"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -46,10 +47,10 @@ def started(*args):
 
 @contextmanager
 def served_here(model, **settings):
-    """Serve from a thread of this process, which is there at once; gives the address."""
+    """Serve from a thread of this process, which is there at once; yields the address."""
     given = {"feedback": None, "rate": 0.0, **settings}
     server = uvicorn.Server(uvicorn.Config(
-        create_app(model, Settings(**given)), port=0, http="plurank.web.protocol:CarefulProtocol",
+        create_app(model, Settings(**given)), port=0, http=BoundedProtocol,
         log_config=None, timeout_graceful_shutdown=10,
     ))  # fmt: skip
     thread = threading.Thread(target=server.run)
@@ -97,7 +98,7 @@ def get(url):
 
 
 def post(url, body):
-    """Give status and answer."""
+    """Return status and response."""
     headers = {"content-type": "application/json"}
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     try:
@@ -109,7 +110,7 @@ def post(url, body):
 
 @contextmanager
 def senders(address, name, winner, loser):
-    """Let eight senders give answers until the server is killed; gives the ids that it has acknowledged so far."""
+    """Let eight senders give answers until the server is killed; yields the ids that it has acknowledged so far."""
     acknowledged = []
     given = [(address, f"{name} {n}", winner, loser, acknowledged) for n in range(8)]
     threads = [threading.Thread(target=_send, args=args) for args in given]
@@ -142,7 +143,7 @@ def _binaries():
 
 @contextmanager
 def postgres():
-    """Start PostgreSQL on a free port of this machine, in a folder of its own; gives its URL."""
+    """Start PostgreSQL on a free port of this machine, in a folder of its own; yields its URL."""
     # not below pytest's folder, which is root's alone where tests run as root
     with tempfile.TemporaryDirectory(prefix="plurank-postgres-") as folder, _postgres_in(Path(folder)) as url:
         yield url

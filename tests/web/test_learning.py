@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 import plurank
 from plurank.cli.app import app
 from plurank.exceptions import DataError
-from plurank.web.answers import GivenAnswer
-from plurank.web.feedback import FeedbackStore
+from plurank.web.database import FeedbackStore, GivenAnswer
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def database(tmp_path):
 
 @pytest.fixture
 def give(database):
-    """Give answers, by their numbers."""
+    """Return a function that stores answers by their numbers."""
     store = FeedbackStore(database, create=True)
 
     def give_answers(*numbers):

@@ -1,4 +1,4 @@
-"""Every address of the service does what the library does."""
+"""Every endpoint of the service does what the library does."""
 
 import polars as pl
 import pytest
@@ -179,5 +179,5 @@ def test_the_figure_is_the_librarys(client, model):
 
 
 def test_pages_that_load_from_elsewhere_are_off(client, refused):
-    for path in ("/docs", "/redoc", "/nothing", "/page/../served.py", "/%2e%2e/served.py"):
-        assert "nothing at this address" in refused(client.get(path), 404)
+    for path in ("/docs", "/redoc", "/nothing", "/page/../service.py", "/%2e%2e/service.py"):
+        assert "no such endpoint" in refused(client.get(path), 404)

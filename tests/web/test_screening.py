@@ -12,9 +12,8 @@ import plurank
 from plurank.cli.app import app
 from plurank.exceptions import DataError, SkippedWarning
 from plurank.web import screening
-from plurank.web.answers import GivenAnswer
-from plurank.web.feedback import FeedbackStore
-from plurank.web.visitors import COOKIE, Visitors
+from plurank.web.database import FeedbackStore, GivenAnswer
+from plurank.web.security import COOKIE, VisitorCookies
 
 BEGIN = datetime(2026, 11, 17, 9, 0, tzinfo=UTC)
 PAIRS = [(one, other) for one in ("tea", "coffee", "cocoa", "milk") for other in ("water", "juice", "cola", "maté")]
@@ -189,10 +188,10 @@ def test_addresses_are_hashed_with_a_key_of_the_service(open_client, model, data
     client = open_client(model)
     client.post("/feedback", json={"id": "1", "user": "v", "winner": "tea", "loser": "cola"})
     assert b"testclient" not in database.read_bytes(), "that is what this client's address is called"
-    one, other = Visitors("secret", is_framed=False), Visitors("another", is_framed=False)
-    assert one.recognise(b"", "10.0.0.7").address != other.recognise(b"", "10.0.0.7").address
-    assert one.recognise(b"", "10.0.0.7").address != one.recognise(b"", "10.0.0.8").address
-    assert "SameSite=None; Secure; Partitioned" in Visitors("secret", is_framed=True).issue().decode()
+    one, other = VisitorCookies("secret", is_framed=False), VisitorCookies("another", is_framed=False)
+    assert one.identify(b"", "10.0.0.7").address != other.identify(b"", "10.0.0.7").address
+    assert one.identify(b"", "10.0.0.7").address != one.identify(b"", "10.0.0.8").address
+    assert "SameSite=None; Secure; Partitioned" in VisitorCookies("secret", is_framed=True).issue().decode()
 
 
 OLD = """CREATE TABLE plurank_feedback (id VARCHAR(64) NOT NULL PRIMARY KEY, "user" TEXT NOT NULL, winner TEXT NOT NULL,

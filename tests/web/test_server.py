@@ -11,9 +11,8 @@ import pytest
 import uvicorn
 
 import plurank
-from plurank.web import protocol
-from plurank.web.answers import GivenAnswer
-from plurank.web.feedback import FeedbackStore
+from plurank.web import server as web_server
+from plurank.web.database import FeedbackStore, GivenAnswer
 from plurank.web.learning import learn, prepare_lesson
 from tests.web.servers import get, kill_all, postgres, senders, started
 from tests.web.test_screening import make_old
@@ -90,7 +89,7 @@ def test_a_postgres_that_hangs_up_is_called_again(model, open_client, postgres_u
 
 
 def talk(address, data, seconds=20):
-    """Send bytes and give what comes back until the server hangs up."""
+    """Send bytes and return what comes back until the server hangs up."""
     host, port = address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=seconds) as connection:
         came = b""
@@ -113,18 +112,18 @@ def test_a_head_without_end_is_not_read_to_its_end(model_file):
 
 
 def test_a_head_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(web_server, "HEAD_SECONDS", 0.05)
     answer = asyncio.run(send_half_a_head())
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert answer.endswith(b"must arrive within 0 seconds.")
 
 
 async def send_half_a_head():
-    """Give what a server says to a client that begins a request and waits."""
+    """Return what a server sends to a client that begins a request and waits."""
     config = uvicorn.Config(asyncio.sleep, lifespan="off", log_config=None, interface="asgi3")  # it is never asked
     config.load()
     state, loop = uvicorn.server.ServerState(), asyncio.get_running_loop()
-    server = await loop.create_server(lambda: protocol.CarefulProtocol(config, state, {}), "127.0.0.1", 0)
+    server = await loop.create_server(lambda: web_server.BoundedProtocol(config, state, {}), "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     writer.write(b"GET / HTTP/1.1\r\nHost:")
     answer = await asyncio.wait_for(reader.read(), 30)

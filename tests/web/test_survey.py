@@ -168,7 +168,7 @@ def test_a_full_disk_shows_in_health_until_answers_are_stored_again(survey, monk
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("plurank.web.feedback.FeedbackStore._add_one", fail)
+        patch.setattr("plurank.web.database.FeedbackStore._add_one", fail)
         assert survey.post("/feedback", json={"answers": [kept(1), kept(2)]}).status_code == 503
     assert survey.get("/health").json()["status"] == "answers cannot be stored"
     assert survey.post("/feedback", json=kept(1)).status_code == 201

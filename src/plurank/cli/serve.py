@@ -108,9 +108,9 @@ def serve(
     )  # fmt: skip
     if not is_local and token is None:
         warn(f"anybody who reaches {host} can use this service. Let clients show a token, with --token-file.")
-    port = server.free_port(host, port)
+    port = server.resolve_port(host, port)
     with progress("preparing the service"):
-        server.check(model, settings)
+        server.check_model_and_settings(model, settings)
     if is_item_list(model) and database is not None:
         made = label(model.with_suffix(".plurank").name)
         note(f"When there are answers: plurank fit {label(database)} -k 2 -o {made}")

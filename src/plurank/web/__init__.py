@@ -1,1 +1,1 @@
-"""The service: a fitted model over HTTP, and the live page."""
+"""A fitted model over HTTP, the live page and surveys, and the answers that people give there."""

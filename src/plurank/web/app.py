@@ -1,4 +1,4 @@
-"""The application: a model behind the door, with its addresses and what happens when something goes wrong."""
+"""The ASGI application: a model with its endpoints, security middleware and error responses."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -9,102 +9,101 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from threadpoolctl import threadpool_limits
 
 from plurank.exceptions import PlurankError
+from plurank.kernels.threads import get_num_threads
 from plurank.models.base import RankingModel
-from plurank.web import interface, mistakes
-from plurank.web.batching import Batching
-from plurank.web.door import Door
-from plurank.web.holder import Holder
-from plurank.web.page_files import VegaBundle, read_page
-from plurank.web.permissions import Permissions
-from plurank.web.refusals import Refusal
-from plurank.web.routes import add_routes
-from plurank.web.served import Served
-from plurank.web.settings import Settings, found_by_worker
+from plurank.web.errors import RequestError, as_request_error
+from plurank.web.routes import add_openapi, add_routes
+from plurank.web.runtime import ModelWatcher, WorkerThreads
+from plurank.web.security import Permissions, SecurityMiddleware
+from plurank.web.service import ModelService
+from plurank.web.settings import Settings, import_from_parent
+from plurank.web.static import VegaBundle, add_page, read_page
 from plurank.web.survey import AskedPairs
-from plurank.web.work import Computer
 
 if TYPE_CHECKING:
-    from plurank.web.feedback import FeedbackStore
+    from plurank.web.feedback import FeedbackWriter
+
+MAX_PENDING_COMPUTATIONS = 200  # computations that may wait: more would wait for longer than any client
 
 
 class Service:
-    """All that the addresses use."""
+    """Everything that the endpoints use."""
 
-    def __init__(self, holder: Holder, store: "FeedbackStore | None", settings: Settings) -> None:
-        self.holder, self.computer, self.settings = holder, Computer(), settings
+    def __init__(self, models: ModelWatcher, feedback: "FeedbackWriter | None", settings: Settings) -> None:
+        self.models, self.feedback, self.settings = models, feedback, settings
+        self.threads = WorkerThreads(get_num_threads(), MAX_PENDING_COMPUTATIONS)
         self.permissions = Permissions(settings)
-        self.asked = AskedPairs(() if store is None else store.count_pairs())
-        self.batching = None if store is None else Batching(store)
+        self.asked = AskedPairs(() if feedback is None else feedback.store.count_pairs())
         self.page, self.vega = read_page(), VegaBundle()
 
     @property
-    def served(self) -> Served:
-        """The model in use now."""
-        return self.holder.served
+    def model(self) -> ModelService:
+        """The current model."""
+        return self.models.current
 
     @asynccontextmanager
-    async def live(self, _: FastAPI) -> AsyncIterator[None]:
-        """Follow the model's file as long as the application runs, and let go of everything after."""
-        self.computer.start()
-        self.holder.start()
+    async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
+        """Watch the model file while the application runs, and release all resources after."""
+        self.models.start()
         yield
         self.close()
 
     def close(self) -> None:
-        """Let go of everything."""
-        self.holder.stop()
-        self.computer.close()
-        if self.batching is not None:
-            self.batching.store.close()
+        """Release all resources."""
+        self.models.stop()
+        if self.feedback is not None:
+            self.feedback.close()
 
 
 def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *, parent: int | None = None) -> FastAPI:
-    """Make the application that serves a model, or the file of one, which it then follows.
+    """Create the application that serves a model, or a model file, which is reloaded when it changes.
 
-    ``parent``: the process without which a worker shall not go on.
+    ``parent``: process id without which a worker process ends.
     """
     threadpool_limits(1, "blas")  # matrices are small, and requests share the cores
-    holder = Holder(model, parent)
-    service = Service(holder, _open_store(settings.feedback), settings)
-    # the page that shows the interface would load scripts from elsewhere
-    app = FastAPI(title="plurank", lifespan=service.live, docs_url=None, redoc_url=None, openapi_url=None)
+    service = Service(ModelWatcher(model, parent), _open_feedback(settings.feedback), settings)
+    # FastAPI's own pages about the API would load scripts from other sites
+    app = FastAPI(title="plurank", lifespan=service.lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     add_routes(app, service)
-    interface.add(app, service)
-    # the page's own files hold nothing of the model, so that a browser may load them before it has a token
-    posted = {route.path for route in app.routes if isinstance(route, Route) and "POST" in (route.methods or ())}
+    add_page(app, service)
+    add_openapi(app, service)
+    # the page's own files contain nothing of the model, and a browser loads them before it has a token
+    post_paths = {route.path for route in app.routes if isinstance(route, Route) and "POST" in (route.methods or ())}
     open_paths = {"/health", "/vega.js", *service.page}
-    app.add_middleware(Door, settings=settings, open_paths=open_paths, posted_paths=posted)
-    for kind, answer in HANDLERS.items():
-        app.add_exception_handler(kind, answer)
+    app.add_middleware(SecurityMiddleware, settings=settings, open_paths=open_paths, post_paths=post_paths)
+    if settings.allow_origin is not None:
+        # the last one added comes first: preflight requests have no token, and pages must be able to read errors
+        headers = ["Authorization", "Content-Type"]
+        origins, methods = [settings.allow_origin], ["GET", "POST"]
+        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=methods, allow_headers=headers)
+    for kind in (RequestError, PlurankError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _respond_to_error)
     app.state.service = service
     return app
 
 
-def _open_store(database: str | None) -> "FeedbackStore | None":
+def _open_feedback(database: str | None) -> "FeedbackWriter | None":
     if database is None:
         return None
-    from plurank.web.feedback import FeedbackStore  # loads what talks to databases, which takes a while
+    from plurank.web.database import FeedbackStore  # both load SQLAlchemy, which takes a while
+    from plurank.web.feedback import FeedbackWriter
 
-    return FeedbackStore(database, create=True)
+    return FeedbackWriter(FeedbackStore(database, create=True))
 
 
 def create_worker_app() -> FastAPI:
-    """Make the application in a worker process, of what its parent left for it."""
+    """Create the application in a worker process, as its parent process wants it."""
     logging.basicConfig(format="%(message)s")
-    model, settings, parent = found_by_worker()
+    model, settings, parent = import_from_parent()
     return create_app(model, settings, parent=parent)
 
 
-async def _refuse(_: Request, error: Any) -> Response:
-    return mistakes.refuse(error).answer()
-
-
-HANDLERS: dict[type[Exception], Any] = dict.fromkeys(
-    (Refusal, PlurankError, RequestValidationError, HTTPException, Exception), _refuse
-)
+async def _respond_to_error(_: Request, error: Any) -> Response:
+    return as_request_error(error).response()

@@ -1,9 +1,9 @@
-"""Models learn from answers given to the service, each once, whatever happens in between.
+"""Update models with the answers given to the service, each answer once, even after a crash.
 
-Answers are put into batches that never change, and the model's own file says which batches it has learned from. So
-there is one moment when answers count as used: when the new file takes the old one's place. A crash before it leaves
-the old model, which the same batches are still missing in; a crash after it leaves nothing to do. An old copy of a
-model misses what came after it was made, and gets it with its next update.
+Answers are assigned to batches that never change, and a model file lists the batches it has learned from. So answers
+count as used at one moment: when the new file replaces the old one. A crash before it leaves the old model, which still
+lacks the same batches; a crash after it leaves nothing to do. An old copy of a model lacks what came later, and learns
+it with its next update.
 """
 
 import secrets
@@ -21,22 +21,21 @@ from plurank.exceptions import DataError, SkippedWarning
 from plurank.models.persistence import load
 from plurank.progress import Progress, silent
 from plurank.text import count
-from plurank.web.answers import StoredAnswer
-from plurank.web.feedback import FeedbackStore
-from plurank.web.screening import Finding, describe, find_suspicious
+from plurank.web.database import FeedbackStore, StoredAnswer
+from plurank.web.screening import Finding, describe_groups, find_suspicious
 
 if TYPE_CHECKING:
     from plurank.mixed.estimator import MixedRanking
     from plurank.models.base import RankingModel
 
-SUSPICIOUS = "s"  # begins the names of batches of suspicious answers; those of others are hexadecimal
+SUSPICIOUS = "s"  # prefix of the names of batches of suspicious answers; those of others are hexadecimal
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """The answers that a model has not learned from, the batches they are in, and what was left out.
+    """The answers that a model has not learned from, their batches, and what was excluded.
 
-    ``comparisons`` is None where there are no such answers; ``excluded`` says which answers look like ballot stuffing.
+    ``comparisons`` is None where there are none; ``excluded`` describes answers that look like ballot stuffing.
     """
 
     comparisons: Comparisons | None
@@ -52,8 +51,8 @@ def read_feedback(
 ) -> Comparisons:
     """Read the answers that people gave to ``plurank serve``, as Comparisons.
 
-    Answers that were withdrawn are left out. So are those that look like ballot stuffing, with a warning that says how
-    many and why.
+    Withdrawn answers are excluded. So are those that look like ballot stuffing, with a warning that says how many and
+    why.
 
     Parameters
     ----------
@@ -62,22 +61,22 @@ def read_feedback(
     model : RankingModel, str, path or None, default=None
         Read only the answers that this model, or the model in this file, has not learned from.
     include_suspicious : bool, default=False
-        Read answers that look like ballot stuffing, too.
+        Also read answers that look like ballot stuffing.
 
     Returns
     -------
     Comparisons
-        One comparison for each answer, in the order they came.
+        One comparison for each answer, in the order of arrival.
 
     Raises
     ------
     DataError
-        If there is no such database, or there are no such answers.
+        If the database does not exist, or holds no such answers.
 
     Warns
     -----
     SkippedWarning
-        If suspicious answers were left out.
+        If suspicious answers were excluded.
     """
     found = collect_feedback(database, model=model, include_suspicious=include_suspicious)
     if found.excluded:
@@ -87,9 +86,9 @@ def read_feedback(
 
 @dataclass(frozen=True)
 class Collected:
-    """Answers as they were stored, in the order they came, and what was left out."""
+    """Stored answers in the order of arrival, and what was excluded."""
 
-    if_none: str  # what to say where there are no answers
+    if_none: str  # the message where there are no answers
     answers: list[StoredAnswer]
     excluded: tuple[Finding, ...]
 
@@ -113,7 +112,7 @@ def collect_feedback(
     model: "RankingModel | str | PathLike[str] | None" = None,
     include_suspicious: bool = False,
 ) -> Collected:
-    """Return the answers that :func:`read_feedback` reads, and what it leaves out."""
+    """Return the answers that :func:`read_feedback` reads, and what it excludes."""
     opened: Any = load(model) if isinstance(model, (str, PathLike)) else model
     known = () if opened is None else opened.feedback_batches_
     store = FeedbackStore(database)
@@ -123,11 +122,11 @@ def collect_feedback(
         store.close()
     wanted = [answer for answer in answers if answer.batch not in known]
     new = "" if model is None else " that are new to the model"
-    return Collected(f"{store.place} holds no answers{new}", *_choose(wanted, answers, include_suspicious))
+    return Collected(f"{store.place} holds no answers{new}", *_exclude_suspicious(wanted, answers, include_suspicious))
 
 
 def explain(excluded: tuple[Finding, ...], how: str) -> str:
-    """Say how many answers were left out, and how to include them."""
+    """Return a sentence about excluded answers and how to include them."""
     found = "; ".join(map(str, excluded[:3]))
     rest = excluded[3:]
     n_rest = sum(finding.n_answers for finding in rest)
@@ -136,24 +135,24 @@ def explain(excluded: tuple[Finding, ...], how: str) -> str:
 
 
 def prepare_lesson(model: "RankingModel", database: str | PathLike[str], *, include_suspicious: bool = False) -> Lesson:
-    """Return the answers that a model has not learned from; those that come later have to wait.
+    """Return the answers that a model has not learned from; those that arrive later are for the next update.
 
     Suspicious answers stay outside all batches, so that they can still be included later.
     """
     store = FeedbackStore(database)
     try:
         before = store.read()
-        fresh = [answer for answer in before if answer.batch is None]
-        chosen, _ = _choose(fresh, before, include_suspicious=False)
+        unclaimed = [answer for answer in before if answer.batch is None]
+        chosen, _ = _exclude_suspicious(unclaimed, before, include_suspicious=False)
         store.claim((answer.id for answer in chosen), secrets.token_hex(8))
         if include_suspicious:
-            rest = {answer.id for answer in fresh} - {answer.id for answer in chosen}
+            rest = {answer.id for answer in unclaimed} - {answer.id for answer in chosen}
             store.claim(sorted(rest), SUSPICIOUS + secrets.token_hex(7))
         answers = store.read()
     finally:
         store.close()
     new = [answer for answer in answers if answer.batch not in model.feedback_batches_]
-    _, excluded = _choose(new, answers, include_suspicious)
+    _, excluded = _exclude_suspicious(new, answers, include_suspicious)
     taken = [answer for answer in new if _is_taken(answer.batch, include_suspicious)]
     batches = tuple(sorted({str(answer.batch) for answer in taken}))
     return Lesson(_as_comparisons(taken) if taken else None, batches, excluded)
@@ -163,12 +162,12 @@ def _is_taken(batch: str | None, include_suspicious: bool) -> bool:
     return batch is not None and (include_suspicious or not batch.startswith(SUSPICIOUS))
 
 
-def _choose(
+def _exclude_suspicious(
     wanted: list[StoredAnswer], answers: list[StoredAnswer], include_suspicious: bool
 ) -> tuple[list[StoredAnswer], tuple[Finding, ...]]:
-    """Return the answers wanted that do not look like ballot stuffing, judged by all answers, and the findings.
+    """Return the wanted answers that do not look like ballot stuffing, judged by all answers, and the findings.
 
-    An answer that is in a batch was found all right by the update that took it, or included by request.
+    An answer in a batch passed the screening of the update that claimed it, or was included by request.
     """
     if include_suspicious:
         return wanted, ()
@@ -181,11 +180,11 @@ def _choose(
             left_out.add(answer.id)
         else:
             chosen.append(answer)
-    return chosen, describe(groups, left_out)
+    return chosen, describe_groups(groups, left_out)
 
 
 def learn(model: "MixedRanking", lesson: Lesson, *, on_progress: Progress = silent) -> "MixedRanking":
-    """Update a model with answers, and let it remember which; they count as used once it is saved."""
+    """Update a model with answers and record their batches in it; they count as used once it is saved."""
     if lesson.comparisons is not None:
         model.update(lesson.comparisons, on_progress=on_progress)
     model.feedback_batches_ = (*model.feedback_batches_, *lesson.batches)
@@ -194,5 +193,5 @@ def learn(model: "MixedRanking", lesson: Lesson, *, on_progress: Progress = sile
 
 def _as_comparisons(answers: Iterable[StoredAnswer]) -> Comparisons:
     rows = [(answer.user, answer.winner, answer.loser) for answer in answers]
-    # people were asked these pairs: they are not made from ratings, even where the model's own comparisons are
+    # people compared these pairs themselves, even where the comparisons that the model was fitted to come from ratings
     return replace(Comparisons.from_arrays(*zip(*rows, strict=True)), rated=False)

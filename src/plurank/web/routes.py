@@ -1,171 +1,222 @@
-"""The addresses of the service: parse, ask the model, answer."""
+"""The endpoints of the service, and their description with examples at /openapi.json."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query
+from fastapi.openapi.utils import get_openapi
+from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
 
 import plurank
 from plurank.web import schemas
-from plurank.web.door import ORIGIN
-from plurank.web.page_files import PageFile
-from plurank.web.refusals import json_answer, json_bytes
-from plurank.web.storing import store_one, store_several
-from plurank.web.visitors import Origin
+from plurank.web.errors import RequestError, bytes_response, json_response
+from plurank.web.security import SENDER, Sender
 
 if TYPE_CHECKING:
     from plurank.web.app import Service
 
-QUICK_PAIRS = 500  # take less time than handing them to another thread is worth
-N_QUESTIONS = 20  # of a survey, unless it says otherwise
-A_DAY = {"cache-control": "public, max-age=86400"}
+INLINE_PAIRS = 500  # so many are predicted sooner than they are handed to a thread
+N_QUESTIONS = 20  # of a survey, unless the settings have a number
 REASONS = {
-    400: "Not JSON.", 401: "No token, or the wrong one.", 403: "Not to be revealed.", 408: "Too slow.",
-    413: "Too large.", 415: "Not JSON.", 422: "Not what was expected.", 429: "Too many requests.", 503: "Too busy.",
+    400: "Not JSON.", 401: "Missing or wrong token.", 403: "Hidden by the settings of the service.",
+    408: "The request arrived too slowly.", 413: "The request is too large.", 415: "Not JSON.",
+    422: "The request is not valid.", 429: "Rate limit exceeded.", 503: "The service is busy.",
 }  # fmt: skip
-STORAGE_FAILS = "answers cannot be stored"
+CANNOT_STORE = "answers cannot be stored"
+JSON = "application/json"
+ABOUT = """A fitted plurank model: the few rankings a population shares, and how much each person follows each.
+
+Ids of items and users are text or numbers, as in the model; the text "7" finds the number 7 and vice versa, unless both
+exist. Every error is `{"error": "one sentence"}`."""
 
 
 def _errors(*statuses: int, **more: str) -> dict[int | str, dict[str, Any]]:
     reasons = {**{status: REASONS[status] for status in statuses}, **{int(k[1:]): text for k, text in more.items()}}
-    return {status: {"model": schemas.ErrorAnswer, "description": text} for status, text in reasons.items()}
+    return {status: {"model": schemas.ErrorResponse, "description": text} for status, text in reasons.items()}
 
 
-POSTED, FETCHED = _errors(*REASONS), _errors(401, 403, 422, 429, 503)
-
-
-def add_routes(app: FastAPI, service: "Service") -> None:
-    """Add all addresses, those that are asked for most first, because they are looked through in this order."""
-    for add in (_add_model, _add_people, _add_feedback, _add_page):
-        add(app, service)
-
-
-def _add_model(app: FastAPI, service: "Service") -> None:
-    @app.post("/predict", response_model=schemas.PredictAnswer, responses=POSTED)
-    async def predict(body: schemas.PredictRequest) -> Response:
-        """Predict who prefers what. Somebody unknown is predicted as anybody of the population."""
-        service.permissions.check_results()
-        service.permissions.check_people(*(pair.user for pair in body.pairs))
-        pairs = [(pair.user, pair.left, pair.right) for pair in body.pairs]
-        predict = service.served.predict
-        found = predict(pairs) if len(pairs) <= QUICK_PAIRS else await service.computer.run(predict, pairs)
-        return json_answer({"probabilities": found})
-
-    @app.get("/health", response_model=schemas.HealthAnswer)
-    async def health() -> Response:
-        """Say that the service is there, what it serves, and whether answers can be stored. Needs no token."""
-        known = {"model": service.served.describe(), "feedback": service.batching is not None}
-        fails = service.batching is not None and service.batching.is_failing
-        return json_answer({"status": STORAGE_FAILS if fails else "ok", "plurank": plurank.__version__, **known})
-
-    @app.get("/rankings", response_model=schemas.RankingsAnswer, responses=FETCHED)
-    async def rankings(top: Annotated[int | None, Query(ge=1, le=10**9)] = None) -> Response:
-        """List the rankings, the most followed first, with the best items of each, and what all camps share.
-
-        One to four people are given as "fewer than 5", unless people are shown.
-        """
-        service.permissions.check_results()
-        rankings = partial(service.served.rankings, show_few=service.permissions.people)
-        return json_bytes(await service.computer.run(rankings, top))
-
-
-def _add_people(app: FastAPI, service: "Service") -> None:
-    @app.post("/rank", response_model=schemas.RankAnswer, responses=POSTED)
-    async def rank(body: schemas.RankRequest) -> Response:
-        """Order the items for a known user, for somebody who gave answers, or, with neither, for everybody."""
-        service.permissions.check_results()
-        service.permissions.check_people(body.user)
-        served = service.served
-        if body.answers is not None:
-            return json_bytes(await service.computer.run(served.rank_for, _tuples(body.answers), body.top))
-        found = served.remembered_rank(body.user, body.top)
-        if found is None:
-            found = await service.computer.run(served.rank, body.user, body.top)
-        return json_bytes(found)
-
-    @app.post("/fold-in", response_model=schemas.FoldInAnswer, responses=POSTED)
-    async def fold_in(body: schemas.FoldInRequest) -> Response:
-        """Say how much somebody who gave answers follows each ranking. Nothing is stored."""
-        service.permissions.check_results()
-        return json_answer(await service.computer.run(service.served.fold_in, _tuples(body.answers)))
-
-    @app.post("/next-pair", response_model=schemas.NextPairAnswer, responses=POSTED)
-    async def next_pair(body: schemas.NextPairRequest, request: Request) -> Response:
-        """Choose the pair whose answer says most about somebody; left and right are null when all were asked.
-
-        In a survey every item gets its turn, and people with other names are asked other pairs.
-        """
-        skip = [(pair.left, pair.right) for pair in body.skip]
-        served, answers = service.served, _tuples(body.answers)
-        if not service.settings.hides_results:
-            return json_answer(await service.computer.run(served.next_pair, answers, skip))
-        visitor = body.visitor or _origin(request).visitor or ""
-        return json_answer(await service.computer.run(served.survey_pair, answers, skip, visitor, service.asked))
-
-
-def _tuples(answers: list[schemas.Answer]) -> list[tuple[Any, Any]]:
-    return [(answer.winner, answer.loser) for answer in answers]
-
-
-def _origin(request: Request) -> Origin:
-    origin: Origin = request.scope.get(ORIGIN, Origin())
-    return origin
-
-
-FEEDBACK_ERRORS = {
-    **POSTED,
+POST_ERRORS, GET_ERRORS = _errors(*REASONS), _errors(401, 403, 422, 429, 503)
+FEEDBACK_RESPONSES = {
+    **POST_ERRORS,
     **_errors(
-        s404="The service stores no answers.", s409="The id stands for another answer.", s503="It could not be stored."
+        s404="The service stores no answers.",
+        s409="The id belongs to another answer, or a model has already learned from the answer to withdraw.",
+        s503="The feedback database is unavailable; nothing was stored.",
     ),
     200: {
-        "model": schemas.FeedbackAnswer | schemas.FeedbackBatchAnswer,
-        "description": "It had been stored before, or was withdrawn; or what became of each of several answers.",
+        "model": schemas.FeedbackResponse | schemas.FeedbackBatchResponse,
+        "description": "The answer was known already, or withdrawn; for several answers, the outcome of each.",
     },
 }
 
 
-def _add_feedback(app: FastAPI, service: "Service") -> None:
-    @app.post("/feedback", status_code=201, response_model=schemas.FeedbackAnswer, responses=FEEDBACK_ERRORS)
-    async def feedback(body: schemas.FeedbackBody, request: Request) -> Response:
-        """Store an answer, or several, for the next update of the model.
+def add_routes(app: FastAPI, service: "Service") -> None:
+    """Add all endpoints, the most frequently used first, because they are searched in this order."""
+    for add in (_add_model, _add_new_users, _add_survey):
+        add(app, service)
 
-        Send it again, with the same id, until it is stored; each id counts once. Of several answers each has an outcome
-        of its own, and those that are stored are stored together. With `withdrawn` an answer is taken back.
+
+def _add_model(app: FastAPI, service: "Service") -> None:
+    @app.post("/predict", response_model=schemas.PredictResponse, responses=POST_ERRORS)
+    async def predict(body: schemas.PredictRequest) -> Response:
+        """Predict which item of each pair a user prefers. Unknown users get the population average."""
+        service.permissions.check_results()
+        service.permissions.check_people(*(pair.user for pair in body.pairs))
+        pairs = [(pair.user, pair.left, pair.right) for pair in body.pairs]
+        predict = service.model.predict
+        found = predict(pairs) if len(pairs) <= INLINE_PAIRS else await service.threads.run(predict, pairs)
+        return json_response({"probabilities": found})
+
+    @app.get("/health", response_model=schemas.HealthResponse)
+    async def health() -> Response:
+        """Check that the service is up, what it serves, and whether answers can be stored. Needs no token."""
+        known = {"model": service.model.describe(), "feedback": service.feedback is not None}
+        is_failing = service.feedback is not None and service.feedback.is_failing
+        return json_response({"status": CANNOT_STORE if is_failing else "ok", "plurank": plurank.__version__, **known})
+
+    @app.get("/rankings", response_model=schemas.RankingsResponse, responses=GET_ERRORS)
+    async def rankings(top: Annotated[int | None, Query(ge=1, le=10**9)] = None) -> Response:
+        """List the rankings, the most followed first, with their top items, their camps and common ground.
+
+        One to four people are given as "fewer than 5", unless data about individual users is shown.
         """
-        store = store_several if isinstance(body, schemas.FeedbackBatch) else store_one
-        return await store(service, body, _origin(request))
+        service.permissions.check_results()
+        rankings = partial(service.model.rankings, show_few=service.permissions.people)
+        return bytes_response(await service.threads.run(rankings, top))
+
+    @app.get(
+        "/figures/rankings",
+        response_model=schemas.FigureSpec,
+        responses={**GET_ERRORS, **_errors(s404="There are no figures.")},
+    )
+    async def figure() -> Response:
+        """Return a figure of the rankings as a Vega-Lite specification."""
+        service.permissions.check_results()
+        return bytes_response(await service.threads.run(service.model.figure))
 
 
-def _add_page(app: FastAPI, service: "Service") -> None:
-    for path, file in service.page.items():
-        app.add_api_route(path, _sender(file), include_in_schema=False)
+def _add_new_users(app: FastAPI, service: "Service") -> None:
+    @app.post("/rank", response_model=schemas.RankResponse, responses=POST_ERRORS)
+    async def rank(body: schemas.RankRequest) -> Response:
+        """Return the leaderboard of a known user, of a new user with answers, or, with neither, of the population."""
+        service.permissions.check_results()
+        service.permissions.check_people(body.user)
+        model = service.model
+        if body.answers is not None:
+            return bytes_response(await service.threads.run(model.rank_new, _pairs(body.answers), body.top))
+        found = model.rank_if_cached(body.user, body.top)
+        if found is None:
+            found = await service.threads.run(model.rank, body.user, body.top)
+        return bytes_response(found)
 
-    @app.get("/survey", response_model=schemas.SurveyAnswer, responses=FETCHED)
+    @app.post("/fold-in", response_model=schemas.FoldInResponse, responses=POST_ERRORS)
+    async def fold_in(body: schemas.FoldInRequest) -> Response:
+        """Estimate how much a new user with answers follows each ranking. Nothing is stored."""
+        service.permissions.check_results()
+        return json_response(await service.threads.run(service.model.fold_in, _pairs(body.answers)))
+
+    @app.post("/next-pair", response_model=schemas.NextPairResponse, responses=POST_ERRORS)
+    async def next_pair(body: schemas.NextPairRequest, request: Request) -> Response:
+        """Choose the most informative pair to ask a new user; left and right are null when all pairs were asked.
+
+        In a survey, every item gets its turn, and visitors with different names get different pairs.
+        """
+        skip = [(pair.left, pair.right) for pair in body.skip]
+        model, answers = service.model, _pairs(body.answers)
+        if not service.settings.hides_results:
+            return json_response(await service.threads.run(model.next_pair, answers, skip))
+        visitor = body.visitor or _sender(request).visitor or ""
+        return json_response(await service.threads.run(model.next_survey_pair, answers, skip, visitor, service.asked))
+
+
+def _pairs(answers: list[schemas.Answer]) -> list[tuple[Any, Any]]:
+    return [(answer.winner, answer.loser) for answer in answers]
+
+
+def _sender(request: Request) -> Sender:
+    sender: Sender = request.scope.get(SENDER, Sender())
+    return sender
+
+
+def _add_survey(app: FastAPI, service: "Service") -> None:
+    @app.post("/feedback", status_code=201, response_model=schemas.FeedbackResponse, responses=FEEDBACK_RESPONSES)
+    async def feedback(body: schemas.FeedbackBody, request: Request) -> Response:
+        """Store one or several answers for the next update of the model.
+
+        Repeat the request, with the same id, until it succeeds; each id counts once. Each of several answers has an
+        outcome of its own; those that are stored are stored in one transaction. With `withdrawn`, an answer no longer
+        counts.
+        """
+        writer = service.feedback
+        if writer is None:
+            raise RequestError(404, "this service stores no answers. Start it without --no-feedback to store them.")
+        if isinstance(body, schemas.FeedbackBatch):
+            return await writer.store_batch(body, _sender(request), service.model)
+        return await writer.store_one(body, _sender(request), service.model)
+
+    @app.get("/survey", response_model=schemas.SurveyResponse, responses=GET_ERRORS)
     async def survey() -> Response:
-        """Say what a page must know before it asks its questions."""
-        settings, items = service.settings, service.served.describe_items()
+        """Return what a page needs before it asks its questions."""
+        settings, items = service.settings, service.model.describe_items()
         n_pairs = items["n_items"] * (items["n_items"] - 1) // 2
         asked = settings.questions or (N_QUESTIONS if settings.hides_results else None)
         texts = {"title": settings.title, "question": settings.question}
-        shown = {"hide_results": settings.hides_results, "feedback": service.batching is not None}
-        return json_answer({**texts, "questions": None if asked is None else min(asked, n_pairs), **shown, **items})
-
-    @app.get("/vega.js", include_in_schema=False)
-    def vega() -> Response:
-        return Response(service.vega.get(), headers=A_DAY, media_type="text/javascript")
-
-    @app.get("/figures/rankings", response_model=schemas.Figure, responses={**FETCHED, **_errors(s404="No figures.")})
-    async def figure() -> Response:
-        """Draw the rankings: a Vega-Lite specification."""
-        service.permissions.check_results()
-        return json_bytes(await service.computer.run(service.served.figure))
+        shown = {"hide_results": settings.hides_results, "feedback": service.feedback is not None}
+        return json_response({**texts, "questions": None if asked is None else min(asked, n_pairs), **shown, **items})
 
 
-def _sender(file: PageFile) -> Callable[[], Awaitable[Response]]:
-    async def send_file() -> Response:
-        return Response(file.content, headers={"cache-control": "no-cache"}, media_type=file.kind)
+def add_openapi(app: FastAPI, service: "Service") -> None:
+    """Serve the description of all endpoints at /openapi.json."""
 
-    return send_file
+    async def openapi() -> Response:
+        return json_response(await service.threads.run(_describe_api, app, service))
+
+    app.add_api_route("/openapi.json", openapi, include_in_schema=False)
+
+
+def _describe_api(app: FastAPI, service: "Service") -> dict[str, Any]:
+    described = get_openapi(title="plurank", version=plurank.__version__, description=ABOUT, routes=app.routes)
+    for path, (request, status, response) in _examples(service).items():
+        (operation,) = described["paths"][path].values()
+        if request is not None:
+            operation["requestBody"]["content"][JSON]["example"] = request
+        operation["responses"][status]["content"][JSON]["example"] = response
+    if service.settings.token is not None:
+        described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        described["security"] = [{"token": []}]
+    return described
+
+
+def _examples(service: "Service") -> dict[str, tuple[Any, str, Any]]:
+    """Return request, status and response by path, with items of the model; none where results are hidden."""
+    model = service.model
+    first, second, *_ = model.items.ids
+    user = model.users.ids[0] if model.users.ids and service.permissions.people else None
+    pair, answer = {"left": first, "right": second}, {"winner": first, "loser": second}
+    requests: dict[str, tuple[Any, Callable[[], Any]]] = {
+        "/predict": (
+            {"pairs": [{"user": user, **pair}]},
+            lambda: {"probabilities": model.predict([(user, first, second)])},
+        ),
+        "/rank": ({"answers": [answer], "top": 2}, lambda: from_json(model.rank_new([(first, second)], 2))),
+        "/fold-in": ({"answers": [answer]}, lambda: model.fold_in([(first, second)])),
+    }
+    if not service.permissions.results:
+        requests = {}
+    found: dict[str, tuple[Any, str, Any]] = {
+        path: (request, "200", respond()) for path, (request, respond) in requests.items()
+    }
+    texts = {"left_text": model.texts[0], "right_text": model.texts[1]}
+    is_survey = service.settings.hides_results
+    asked = {**pair, **texts} if is_survey else model.next_pair([(first, second)], [])
+    found["/next-pair"] = ({"answers": [answer], "skip": [pair]}, "200", asked)
+    stored = {"id": "7f1c9a52", "stored": True, "outcome": "stored"}
+    found["/feedback"] = ({"id": "7f1c9a52", "user": "visitor 1", **answer}, "201", stored)
+    health = {"status": "ok", "plurank": plurank.__version__, "model": model.describe(), "feedback": True}
+    found["/health"] = (None, "200", health)
+    if service.permissions.results:
+        found["/rankings"] = (None, "200", from_json(model.rankings(2, show_few=service.permissions.people)))
+    return found

@@ -1,4 +1,4 @@
-"""What requests and answers look like; the interface's description is made from these."""
+"""The JSON of requests and responses, as pydantic models; /openapi.json is generated from them."""
 
 import unicodedata
 from typing import Annotated, Any, Literal
@@ -16,49 +16,44 @@ from pydantic import (
     model_validator,
 )  # fmt: skip
 
-from plurank.web.limits import (
-    MAX_ANSWERS,
-    MAX_ID,
-    MAX_PAIRS,
-    MAX_USER,
-)
-
+MAX_PAIRS, MAX_ANSWERS = 10_000, 1_000  # of a request
+MAX_ID, MAX_USER = 64, 200  # characters
 Id = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr
-Top = Annotated[int, Field(strict=True, ge=1)]
+TopCount = Annotated[int, Field(strict=True, ge=1)]
 
 
 def _check_printable(text: str) -> str:
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
-        raise ValueError("expected text without control characters and halves of characters")
+        raise ValueError("expected text without control characters and unpaired surrogates")
     return text
 
 
 Printable = AfterValidator(_check_printable)
 
 
-class Request(BaseModel):
-    """A request's body: what is not expected is refused, so that a misspelt name does not go unnoticed."""
+class RequestBody(BaseModel):
+    """The body of a request; unknown fields are errors, so that a misspelt name does not go unnoticed."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class AskedPair(Request):
-    """Two items, and who would be asked; null, or somebody the model does not know: anybody."""
+class AskedPair(RequestBody):
+    """Two items and a user; null and unknown users get the population average."""
 
     user: Id | None = None
     left: Id
     right: Id
 
 
-class Pair(Request):
+class Pair(RequestBody):
     """Two items, in either order."""
 
     left: Id
     right: Id
 
 
-class Answer(Request):
-    """What somebody said: the winner was preferred to the loser."""
+class Answer(RequestBody):
+    """One comparison: the winner was preferred to the loser."""
 
     winner: Id
     loser: Id
@@ -67,18 +62,18 @@ class Answer(Request):
 Answers = Annotated[list[Answer], Field(max_length=MAX_ANSWERS)]
 
 
-class PredictRequest(Request):
+class PredictRequest(RequestBody):
     """Pairs to predict."""
 
     pairs: Annotated[list[AskedPair], Field(min_length=1, max_length=MAX_PAIRS)]
 
 
-class RankRequest(Request):
-    """Whose order of the items: a known user's, that of somebody who gave answers, or, with neither, everybody's."""
+class RankRequest(RequestBody):
+    """Whose leaderboard: that of a known user, of a new user with answers, or, with neither, of the population."""
 
     user: Id | None = None
     answers: Answers | None = None
-    top: Top | None = None
+    top: TopCount | None = None
 
     @model_validator(mode="after")
     def _check_one(self) -> "RankRequest":
@@ -87,24 +82,24 @@ class RankRequest(Request):
         return self
 
 
-class FoldInRequest(Request):
-    """Answers of somebody new."""
+class FoldInRequest(RequestBody):
+    """Answers of a new user."""
 
     answers: Answers
 
 
-class NextPairRequest(Request):
-    """Answers of somebody new, and pairs not to ask. In a survey people with different names are asked differently."""
+class NextPairRequest(RequestBody):
+    """Answers of a new user, and pairs not to ask. In a survey, visitors with different names get different pairs."""
 
     answers: Answers = []
     skip: Annotated[list[Pair], Field(max_length=MAX_ANSWERS)] = []
     visitor: Annotated[StrictStr, Field(max_length=MAX_USER), Printable] = ""
 
 
-class FeedbackRequest(Request):
-    """An answer to store. The id is the client's: whoever sends it twice is counted once.
+class FeedbackRequest(RequestBody):
+    """An answer to store. The client chooses the id: an answer that is sent twice counts once.
 
-    With ``withdrawn`` it is taken back: it no longer counts, unless a model has learned from it already.
+    With ``withdrawn`` it no longer counts, unless a model has already learned from it.
     """
 
     id: Annotated[StrictStr, Field(min_length=1, max_length=MAX_ID), Printable]
@@ -114,24 +109,24 @@ class FeedbackRequest(Request):
     withdrawn: bool = False
 
 
-class FeedbackBatch(Request):
-    """Several answers to store, each with an outcome of its own."""
+class FeedbackBatch(RequestBody):
+    """Several answers to store, each with its own outcome."""
 
     answers: Annotated[list[FeedbackRequest], Field(min_length=1, max_length=MAX_ANSWERS)]
 
 
 def _form_of(body: Any) -> str:
-    return BATCH if isinstance(body, dict) and "answers" in body and "id" not in body else ONE
+    return BATCH if isinstance(body, dict) and "answers" in body and "id" not in body else SINGLE
 
 
-ONE, BATCH = "one answer", "several answers"  # the two forms of feedback; no part of a place in a request
+SINGLE, BATCH = "one answer", "several answers"  # tags of the two forms of feedback
 FeedbackBody = Annotated[
-    Annotated[FeedbackRequest, Tag(ONE)] | Annotated[FeedbackBatch, Tag(BATCH)], Discriminator(_form_of)
+    Annotated[FeedbackRequest, Tag(SINGLE)] | Annotated[FeedbackBatch, Tag(BATCH)], Discriminator(_form_of)
 ]
 
 
 class ModelSize(BaseModel):
-    """What the model is."""
+    """Class and sizes of the model."""
 
     model_config = ConfigDict(populate_by_name=True)
     class_: str = Field(alias="class")
@@ -140,8 +135,8 @@ class ModelSize(BaseModel):
     n_rankings: int
 
 
-class HealthAnswer(BaseModel):
-    """The service is there; the status is "ok", or says what does not work."""
+class HealthResponse(BaseModel):
+    """Whether the service works: the status is "ok", or says what does not work."""
 
     status: str
     plurank: str
@@ -149,10 +144,10 @@ class HealthAnswer(BaseModel):
     feedback: bool
 
 
-class Place(BaseModel):
-    """An item's place, with bounds that hold with 90% probability, null where the model has none.
+class RankedItem(BaseModel):
+    """An item with its score and rank. The rank has a 90% interval, null where the model has none.
 
-    ``text`` is what to show for the item: the id as text, where it has no text of its own.
+    ``text`` is the text to show for the item, which is the id where the item has no text.
     """
 
     item: Id
@@ -163,11 +158,11 @@ class Place(BaseModel):
     upper: int | None
 
 
-class Camp(BaseModel):
-    """How many people follow a ranking most, how many with a weight of 0.8 or more, and the votes of the former.
+class CampSize(BaseModel):
+    """How many users follow a ranking most, how many with a weight of 0.8 or more, and the votes of the former.
 
-    One to four people are "fewer than 5". Where one of the camps is that small, the others are "about" a multiple of 5,
-    and votes are null.
+    One to four people are "fewer than 5". If a camp is that small, the others are "about" a multiple of 5, and
+    votes are null.
     """
 
     people: int | str
@@ -176,10 +171,10 @@ class Camp(BaseModel):
 
 
 class SharedItem(BaseModel):
-    """An item: whether all camps like it, dislike it or dispute it, or have it at the same place.
+    """Whether all camps like, dislike or dispute an item, or rank it at the same position.
 
     The label is one of "liked by all camps", "disliked by all camps", "contested", "same position in all rankings",
-    "undecided" and "not enough votes"; the other values are probabilities, and the votes cast on the item.
+    "undecided" and "not enough votes". The last four values are probabilities.
     """
 
     item: Id
@@ -199,32 +194,32 @@ class Ranking(BaseModel):
     ranking: int
     mean_weight: float
     description: str
-    camp: Camp
-    items: list[Place]
+    camp: CampSize
+    items: list[RankedItem]
 
 
-class RankingsAnswer(BaseModel):
-    """All rankings, the most followed first; common ground is null where the model does not say how sure it is."""
+class RankingsResponse(BaseModel):
+    """All rankings, the most followed first; common ground is null where the model has no uncertainty."""
 
     n_items: int
     rankings: list[Ranking]
     common_ground: list[SharedItem] | None
 
 
-class PredictAnswer(BaseModel):
+class PredictResponse(BaseModel):
     """P(left preferred) of every pair."""
 
     probabilities: list[float]
 
 
-class RankAnswer(BaseModel):
+class RankResponse(BaseModel):
     """Items, best first."""
 
-    items: list[Place]
+    items: list[RankedItem]
 
 
 class Weight(BaseModel):
-    """How much somebody follows a ranking, with bounds that hold with 90% probability."""
+    """How much a user follows a ranking, with a 90% interval."""
 
     ranking: int
     weight: float
@@ -232,17 +227,17 @@ class Weight(BaseModel):
     upper: float
 
 
-class FoldInAnswer(BaseModel):
-    """How much somebody follows every ranking."""
+class FoldInResponse(BaseModel):
+    """How much a user follows each ranking."""
 
     n_answers: int
     weights: list[Weight]
 
 
-class NextPairAnswer(BaseModel):
-    """The pair to ask, with what it says in bits, and P(left preferred); nulls when all were asked.
+class NextPairResponse(BaseModel):
+    """The pair to ask, its expected information gain in bits, and P(left preferred); null when all pairs were asked.
 
-    In a survey, gain and probability are left out: they would say what others answered.
+    In a survey, gain and probability are omitted: they would reveal what others answered.
     """
 
     left: Id | None
@@ -253,8 +248,8 @@ class NextPairAnswer(BaseModel):
     probability: float | None = None
 
 
-class FeedbackAnswer(BaseModel):
-    """Whether the answer was stored now, or had been before, and what became of it."""
+class FeedbackResponse(BaseModel):
+    """Whether the answer was stored by this request, and its outcome."""
 
     id: str
     stored: bool
@@ -262,10 +257,10 @@ class FeedbackAnswer(BaseModel):
 
 
 class AnswerOutcome(BaseModel):
-    """What became of one answer of several.
+    """The outcome of one answer of several.
 
-    It is ``stored`` now or ``known`` from before; ``withdrawn``; ``learned``, so that it can no longer be withdrawn; in
-    ``conflict`` with another answer of the same id; or ``rejected``, for the reason that ``error`` says.
+    It is ``stored`` by this request or ``known`` from before; ``withdrawn``; ``learned`` by a model, so that it can no
+    longer be withdrawn; in ``conflict`` with another answer of the same id; or ``rejected``, as ``error`` explains.
     """
 
     id: str
@@ -273,16 +268,16 @@ class AnswerOutcome(BaseModel):
     error: str | None = None
 
 
-class FeedbackBatchAnswer(BaseModel):
-    """What became of several answers, in their order."""
+class FeedbackBatchResponse(BaseModel):
+    """The outcomes of several answers, in their order."""
 
     answers: list[AnswerOutcome]
 
 
-class SurveyAnswer(BaseModel):
-    """What a page must know before it asks: its texts, how many questions, and whether results are hidden.
+class SurveyResponse(BaseModel):
+    """What a page needs before it asks: its texts, the number of questions, and whether results are hidden.
 
-    ``items_key`` is another one when the items are others.
+    ``items_key`` changes when the items change.
     """
 
     title: str | None
@@ -295,10 +290,10 @@ class SurveyAnswer(BaseModel):
     longest_text: int
 
 
-class ErrorAnswer(BaseModel):
-    """One sentence: what was expected, what came, what to do."""
+class ErrorResponse(BaseModel):
+    """One sentence: what was expected, what was received, and how to fix it."""
 
     error: str
 
 
-Figure = dict[str, Any]
+FigureSpec = dict[str, Any]

@@ -1,7 +1,7 @@
-"""Answers that look like ballot stuffing: by one browser or from one address, faster or more than people answer.
+"""Find answers that look like ballot stuffing: from one browser or address, faster or more than people answer.
 
-Nothing here proves anything. The limits are far above what a household, an office or a visitor in a hurry does, and
-whoever stays below them, one invented person at a time at human speed, is not found.
+This is a heuristic. The limits are far above what a household, an office or a visitor in a hurry does. Ballot stuffing
+that stays below them, one invented person at a time at human speed, is not found.
 """
 
 from collections import Counter, defaultdict
@@ -11,18 +11,18 @@ from datetime import datetime
 from typing import Any
 
 from plurank.text import count
-from plurank.web.answers import StoredAnswer
+from plurank.web.database import StoredAnswer
 
-# by one browser; and by all requests from one address that show no cookie of ours, which no browser sends
-MOST_NAMES = 10  # people who answer, one after the other
-MOST_REPEATS = 3  # answers of one person to the same pair
-SECONDS_TO_READ = 0.35  # for two items, at the least, on average
-ANSWERS_SAVED = 30  # answers that may arrive at once, such as those given while the service was out of reach
-FEW_ANSWERS = 3  # somebody who came to vote gives at least so many
-SECONDS_IN_A_HURRY = 1.0  # for an answer, on average; a hall full of people takes longer
-# from one address, by browsers of which most give fewer answers, or in a hurry
-MOST_BROWSERS, BROWSERS_SECONDS = 30, 60.0  # that come for the first time within so many seconds
-MOST_ANSWERS, ANSWERS_SECONDS = 200, 10.0  # within so many seconds
+# from one browser; and from all requests without our cookie from one address, which browsers do not send
+MAX_NAMES = 10  # names that answers are given under
+MAX_REPEATS = 3  # answers under one name to the same pair
+SECONDS_TO_READ = 0.35  # two items, at least, on average
+ANSWERS_SAVED = 30  # answers that may arrive at once, such as those given while the service was unavailable
+FEW_ANSWERS = 3  # a person who wants to vote gives at least so many
+SECONDS_IN_A_HURRY = 1.0  # per answer, on average; the people in a lecture hall take longer
+# from one address, if most of its browsers give fewer answers, or in a hurry
+MAX_NEW_BROWSERS, BROWSERS_SECONDS = 30, 60.0  # that are new within so many seconds
+MAX_ANSWERS_AT_ONCE, ANSWERS_SECONDS = 200, 10.0  # within so many seconds
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Finding:
         return f"{what}: {', '.join(self.reasons)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON has it."""
+        """Return the finding as a JSON object."""
         return {
             "source": self.source,
             "n_answers": self.n_answers,
@@ -49,24 +49,24 @@ class Finding:
 
 
 @dataclass
-class Group:
-    """The answers of one browser or one address, in the order they came."""
+class AnswerGroup:
+    """The answers of one browser or one address, in the order of arrival."""
 
     source: str
     answers: list[StoredAnswer] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
 
-def find_suspicious(answers: Sequence[StoredAnswer]) -> list[Group]:
+def find_suspicious(answers: Sequence[StoredAnswer]) -> list[AnswerGroup]:
     """Return the groups of answers that look like ballot stuffing; no answer is in two of them."""
-    addresses, people = _group(answers)
+    addresses, people = _group_answers(answers)
     flagged = []
     taken: set[str] = set()
     for address, group in addresses.items():
         group.reasons += _address_reasons(group.answers)
         unknown = people.get(("address", address))
         if group.reasons and unknown is not None:
-            group.reasons += _person_reasons(unknown.answers)  # says more of the same answers
+            group.reasons += _person_reasons(unknown.answers)  # more reasons against the same answers
         if group.reasons:
             flagged.append(group)
             taken.update(answer.id for answer in group.answers)
@@ -78,8 +78,8 @@ def find_suspicious(answers: Sequence[StoredAnswer]) -> list[Group]:
     return flagged
 
 
-def describe(groups: Iterable[Group], ids: set[str]) -> tuple[Finding, ...]:
-    """Return what is to be said of the groups' answers that are among some ids; most answers first."""
+def describe_groups(groups: Iterable[AnswerGroup], ids: set[str]) -> tuple[Finding, ...]:
+    """Return findings about the answers of groups that are among some ids, those with most answers first."""
     found = []
     for group in groups:
         chosen = [answer for answer in group.answers if answer.id in ids]
@@ -89,17 +89,19 @@ def describe(groups: Iterable[Group], ids: set[str]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: -finding.n_answers))
 
 
-def _group(answers: Sequence[StoredAnswer]) -> tuple[dict[str, Group], dict[tuple[str, str], Group]]:
+def _group_answers(
+    answers: Sequence[StoredAnswer],
+) -> tuple[dict[str, AnswerGroup], dict[tuple[str, str], AnswerGroup]]:
     """Return all answers by address, and those of each browser, or of no browser, by address."""
-    addresses: dict[str, Group] = defaultdict(lambda: Group("address"))
-    people: dict[tuple[str, str], Group] = {}
+    addresses: dict[str, AnswerGroup] = defaultdict(lambda: AnswerGroup("address"))
+    people: dict[tuple[str, str], AnswerGroup] = {}
     for answer in answers:
         if answer.address is not None:
             addresses[answer.address].answers.append(answer)
         source = "address" if answer.visitor is None else "browser"
         key = answer.address if answer.visitor is None else answer.visitor
         if key is not None:
-            people.setdefault((source, key), Group(source)).answers.append(answer)
+            people.setdefault((source, key), AnswerGroup(source)).answers.append(answer)
     return addresses, people
 
 
@@ -107,18 +109,18 @@ def _person_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
     if not answers:
         return
     names = {answer.user for answer in answers}
-    if len(names) > MOST_NAMES:
-        yield f"{len(names):,} names (more than {MOST_NAMES})"
+    if len(names) > MAX_NAMES:
+        yield f"{len(names):,} names (more than {MAX_NAMES})"
     pairs = Counter((answer.user, frozenset((answer.winner, answer.loser))) for answer in answers)
     repeats = max(pairs.values())
-    if repeats > MOST_REPEATS:
-        yield f"the same pair {repeats:,} times by one name (more than {MOST_REPEATS})"
+    if repeats > MAX_REPEATS:
+        yield f"the same pair {repeats:,} times by one name (more than {MAX_REPEATS})"
     if _is_too_fast(answers):
         yield f"faster than one answer in {SECONDS_TO_READ} s"
 
 
 def _is_too_fast(answers: Sequence[StoredAnswer]) -> bool:
-    """Check whether answers came faster than anybody reads; time that passes is saved, up to a limit."""
+    """Check whether answers arrived faster than people read (a token bucket: idle time is saved, up to a limit)."""
     times = [time for answer in answers if (time := _time(answer.received)) is not None]
     saved, last = float(ANSWERS_SAVED), times[0] if times else 0.0
     for time in times:
@@ -132,7 +134,7 @@ def _is_too_fast(answers: Sequence[StoredAnswer]) -> bool:
 def _is_inhuman(answers: Sequence[StoredAnswer]) -> bool:
     """Check whether most browsers at an address gave hardly any answers, or all of them in a hurry.
 
-    A hall full of people opens the page at once, too, but then they read.
+    The people in a lecture hall open the page at once, too, but then they read.
     """
     by_browser: dict[str | None, list[float]] = defaultdict(list)
     for answer in answers:
@@ -150,15 +152,15 @@ def _address_reasons(answers: Sequence[StoredAnswer]) -> Iterator[str]:
         return
     first = {answer.visitor: answer.first_seen for answer in answers if answer.visitor is not None}
     most = _most_within(map(_time, first.values()), BROWSERS_SECONDS)
-    if most > MOST_BROWSERS:
-        yield f"{most:,} new browsers within {BROWSERS_SECONDS:.0f} s (more than {MOST_BROWSERS})"
+    if most > MAX_NEW_BROWSERS:
+        yield f"{most:,} new browsers within {BROWSERS_SECONDS:.0f} s (more than {MAX_NEW_BROWSERS})"
     most = _most_within((_time(answer.received) for answer in answers), ANSWERS_SECONDS)
-    if most > MOST_ANSWERS:
-        yield f"{most:,} answers within {ANSWERS_SECONDS:.0f} s (more than {MOST_ANSWERS})"
+    if most > MAX_ANSWERS_AT_ONCE:
+        yield f"{most:,} answers within {ANSWERS_SECONDS:.0f} s (more than {MAX_ANSWERS_AT_ONCE})"
 
 
 def _most_within(times: Iterable[float | None], seconds: float) -> int:
-    """Return how many times there are at most in any span of so many seconds."""
+    """Return the maximum number of times in any window of so many seconds."""
     known = sorted(time for time in times if time is not None)
     begin = most = 0
     for n, time in enumerate(known):
@@ -171,5 +173,5 @@ def _most_within(times: Iterable[float | None], seconds: float) -> int:
 def _time(text: str | None) -> float | None:
     try:
         return None if text is None else datetime.fromisoformat(text).timestamp()
-    except ValueError:  # others may have written to the database
+    except ValueError:  # another program may have written to the database
         return None

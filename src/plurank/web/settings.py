@@ -1,4 +1,4 @@
-"""What the service is told when it starts, and how its worker processes hear of it."""
+"""Settings of the service, and how they reach its worker processes."""
 
 import json
 import os
@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 
 from plurank.exceptions import ParameterError
 
-VARIABLE = "PLURANK_SERVE"  # how worker processes, which start afresh, get the model's path and the settings
-MOST_TEXT = 300  # characters of a title or question
+VARIABLE = "PLURANK_SERVE"  # passes the path of the model and the settings to worker processes
+MAX_TEXT = 300  # characters of a title or question
 ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
 
 
@@ -20,29 +20,29 @@ class Settings:
     Parameters
     ----------
     feedback : str, optional
-        A SQLite file or the URL of a database; None stores no answers.
+        SQLite file or URL of the feedback database; None stores no answers.
     token : str, optional
-        What clients must show; None for nothing.
+        Bearer token that clients must send; None for none.
     allow_origin : str, optional
-        The one other web site whose pages may call, ``*`` for all.
+        Allowed CORS origin, ``*`` for any.
     rate : float, default 6000
-        Requests a minute from one address, in each worker; 0 for any number.
+        Maximum number of requests per minute, per client and worker; 0 for unlimited.
     max_body : int, default 1,000,000
-        Bytes of a request.
+        Maximum number of bytes of a request.
     is_local : bool, default False
-        Only for this machine, so that requests must be for it by address or as localhost.
+        Serve this machine only: the host of a request must be an IP address or localhost.
     hide_results : bool, optional
-        Serve questions only, and nothing about the population; by default where answers are stored.
+        Serve questions only, and nothing about the population; default: where answers are stored.
     show_people : bool, default False
-        Serve what the model knows about its own users to clients without a token.
+        Serve data about individual users of the model to clients without a token.
     title, question : str, optional
-        What the page says above the questions, instead of its own words.
+        Texts of the page above the questions, instead of the default ones.
     questions : int, optional
-        How many questions a visitor is asked, None for any number.
+        Number of questions per visitor; None for 20 in a survey, else unlimited.
     allow_frame : str, optional
-        The web site whose pages may show this one in a frame, ``*`` for all.
+        Origin whose pages may show this one in a frame, ``*`` for any.
     secret : str
-        The key of cookies and of hashes of addresses; drawn anew at every start.
+        Key of cookies and of hashes of addresses; drawn at every start.
     """
 
     feedback: str | None = None
@@ -61,20 +61,20 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.token is not None and not (self.token and self.token.isascii() and self.token.isprintable()):
-            raise ParameterError("the token must be plain ASCII text without line breaks, and not empty. Use another.")
+            raise ParameterError("the token must be non-empty ASCII text without line breaks. Use another.")
         if not self.rate >= 0:
-            raise ParameterError(f"the rate must be requests a minute, 0 for any number; got {self.rate}.")
+            raise ParameterError(f"rate must be a number of requests per minute >= 0 (0: unlimited), got {self.rate}.")
         if self.max_body < 1:
-            raise ParameterError(f"the most bytes of a request must be at least 1, got {self.max_body}.")
+            raise ParameterError(f"max_body must be an integer >= 1, got {self.max_body}.")
         if self.questions is not None and self.questions < 1:
-            raise ParameterError(f"the number of questions must be an integer >= 1, got {self.questions}.")
+            raise ParameterError(f"questions must be an integer >= 1, got {self.questions}.")
         for name in ("title", "question"):
             text = getattr(self, name)
-            if text is not None and not 0 < len(text.strip()) <= MOST_TEXT:
-                raise ParameterError(f"--{name} must have 1 to {MOST_TEXT} characters, got {len(text.strip()):,}.")
+            if text is not None and not 0 < len(text.strip()) <= MAX_TEXT:
+                raise ParameterError(f"--{name} must have 1 to {MAX_TEXT} characters, got {len(text.strip()):,}.")
         if self.allow_frame not in (None, "*") and not ORIGIN.fullmatch(str(self.allow_frame)):
             raise ParameterError(
-                f"--allow-frame takes the origin of a web site, as in https://example.org, or *; got "
+                f"--allow-frame must be the origin of a web site, such as https://example.org, or *; got "
                 f"{self.allow_frame!r:.80}."
             )
 
@@ -85,16 +85,16 @@ class Settings:
 
     @property
     def shows_people(self) -> bool:
-        """Whether clients that come in may ask about the model's own users."""
+        """Whether clients may ask about individual users of the model."""
         return self.show_people or self.token is not None
 
 
-def leave_for_workers(model: str, settings: Settings) -> None:
-    """Put model and settings where worker processes find them."""
+def export_to_workers(model: str, settings: Settings) -> None:
+    """Store model and settings in the environment of worker processes."""
     os.environ[VARIABLE] = json.dumps({"model": model, "settings": asdict(settings), "parent": os.getpid()})
 
 
-def found_by_worker() -> tuple[str, Settings, int]:
-    """Return what the parent process left: the model's path, the settings, and the parent's own number."""
-    left = json.loads(os.environ[VARIABLE])
-    return left["model"], Settings(**left["settings"]), left["parent"]
+def import_from_parent() -> tuple[str, Settings, int]:
+    """Return what the parent process stored: the path of the model, the settings, and the parent's process id."""
+    stored = json.loads(os.environ[VARIABLE])
+    return stored["model"], Settings(**stored["settings"]), stored["parent"]

@@ -1,7 +1,7 @@
-"""Which pair to ask next in a survey: so that every item is asked about, and people's answers tell camps apart.
+"""Choose the next pair of a survey, so that every item is covered and answers distinguish camps.
 
-The most informative pair is the same for everybody who has said nothing, so a survey that always asked it would learn
-about a few items only. Here half of the questions, and all of the first ones, go to items with the fewest answers.
+The most informative pair is the same for all visitors without answers, so a survey that always asked it would learn
+about a few items only. Here half of the questions, and all of the first ones, go to the items with the fewest answers.
 """
 
 import hashlib
@@ -10,29 +10,29 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from plurank.web.labels import Label
+from plurank.types import Floats
+from plurank.web.schemas import Id
 
-EXPLORING = 4  # first questions of everybody, which go to items with few answers
-CHANCE_TO_EXPLORE = 0.5  # of later ones
-N_BEST = 20  # most informative pairs, of which one is drawn
-LEAST_GAIN = 1e-6  # bits; below it a question says nothing about a person
+N_EXPLORING = 4  # first questions of a visitor, which go to items with few answers
+P_EXPLORE = 0.5  # probability that a later question does, too
+N_INFORMATIVE = 20  # most informative pairs, one of which is drawn
+MIN_GAIN = 1e-6  # bits; a question below it is uninformative
 
-Pair = tuple[int, int]  # items by their numbers
+CodePair = tuple[int, int]  # codes of two items
 
 
 class AskedPairs:
-    """How often every pair was asked, by this process, on top of the answers stored when it started."""
+    """Counts how often each pair was asked by this process, in addition to the answers stored before it started."""
 
-    def __init__(self, counted: Iterable[tuple[Label, Label, int]] = ()) -> None:
-        self.items: Counter[Label] = Counter()
-        self.partners: defaultdict[Label, Counter[Label]] = defaultdict(Counter)
+    def __init__(self, counted: Iterable[tuple[Id, Id, int]] = ()) -> None:
+        self.items: Counter[Id] = Counter()
+        self.partners: defaultdict[Id, Counter[Id]] = defaultdict(Counter)
         self.lock = threading.Lock()
         for one, other, n in counted:
             self.add(one, other, n)
 
-    def add(self, one: Label, other: Label, n: int = 1) -> None:
+    def add(self, one: Id, other: Id, n: int = 1) -> None:
         """Count a pair."""
         with self.lock:
             for first, second in ((one, other), (other, one)):
@@ -41,50 +41,50 @@ class AskedPairs:
 
 
 def choose_pair(
-    labels: Sequence[Label],
+    ids: Sequence[Id],
     asked: AskedPairs,
     own: set[frozenset[int]],
     visitor: str,
-    find_best: Callable[[int], Sequence[tuple[Pair, float]]],
-) -> Pair | None:
-    """Return the two items to ask a visitor about next, None where all pairs are in ``own``, those asked before.
+    find_informative: Callable[[int], Sequence[tuple[CodePair, float]]],
+) -> CodePair | None:
+    """Return the next pair to ask a visitor; None where all pairs are in ``own``, those that the visitor was asked.
 
-    ``find_best`` returns the most informative pairs, with their gains. The draw is the same for a visitor who has
-    answered as much while nobody else has.
+    ``find_informative`` returns the most informative pairs with their gains. The random generator depends on the
+    visitor and on the number of pairs asked only.
     """
     rng = _generator(visitor, len(own))
-    votes = np.array([asked.items[label] for label in labels], dtype=np.float64)
-    if len(own) >= EXPLORING and rng.random() >= CHANCE_TO_EXPLORE:
-        best = [(pair, gain) for pair, gain in find_best(N_BEST) if gain > LEAST_GAIN]
+    votes = np.array([asked.items[id] for id in ids], dtype=np.float64)
+    if len(own) >= N_EXPLORING and rng.random() >= P_EXPLORE:
+        best = [(pair, gain) for pair, gain in find_informative(N_INFORMATIVE) if gain > MIN_GAIN]
         if best:
             return _draw_informative(best, votes, rng)
-    return _find_rare(labels, asked, own, votes, rng)
+    return _find_least_asked(ids, asked, own, votes, rng)
 
 
-def _draw_informative(best: Sequence[tuple[Pair, float]], votes: NDArray[np.float64], rng: np.random.Generator) -> Pair:
-    """Draw one of the most informative pairs, the sooner the more it says and the fewer answers its items have."""
+def _draw_informative(best: Sequence[tuple[CodePair, float]], votes: Floats, rng: np.random.Generator) -> CodePair:
+    """Draw a pair with probability proportional to its gain, divided by 1 + the answers about its items."""
     weights = np.array([gain / (1.0 + votes[left] + votes[right]) for (left, right), gain in best])
     return best[int(rng.choice(len(best), p=weights / weights.sum()))][0]
 
 
-def _find_rare(
-    labels: Sequence[Label],
+def _find_least_asked(
+    ids: Sequence[Id],
     asked: AskedPairs,
     own: set[frozenset[int]],
-    votes: NDArray[np.float64],
+    votes: Floats,
     rng: np.random.Generator,
-) -> Pair | None:
-    """Return the item with the fewest answers, beside the one it met least; ties are broken by lot."""
-    lots = rng.random(len(labels))
+) -> CodePair | None:
+    """Return the item with the fewest answers and the one it was compared with least; ties are broken at random."""
+    jitter = rng.random(len(ids))
     taken: defaultdict[int, set[int]] = defaultdict(set)
     for pair in own:
         one, other = sorted(pair)
         taken[one].add(other)
         taken[other].add(one)
-    for first in np.argsort(votes + lots, kind="stable").tolist():
-        met = asked.partners.get(labels[first], Counter[Label]())
-        meetings = np.array([met[label] for label in labels], dtype=np.float64)
-        for second in np.lexsort((votes + lots, meetings)).tolist():
+    for first in np.argsort(votes + jitter, kind="stable").tolist():
+        compared = asked.partners.get(ids[first], Counter[Id]())
+        counts = np.array([compared[id] for id in ids], dtype=np.float64)
+        for second in np.lexsort((votes + jitter, counts)).tolist():
             if second != first and second not in taken[first]:
                 return (first, second) if rng.random() < 0.5 else (second, first)
     return None

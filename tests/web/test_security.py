@@ -1,13 +1,13 @@
-"""Who may come in, with how much, and what every answer carries."""
+"""Access control: hosts, tokens, rate and size limits, CORS, and the headers of every response."""
 
 import pytest
 
 from plurank.exceptions import ParameterError
-from plurank.web.limits import (
+from plurank.web.security import (
     BURST_SECONDS,
     MAX_CLIENTS,
-    Buckets,
-    bucket_of,
+    RateLimiter,
+    client_key,
 )
 from plurank.web.settings import Settings
 
@@ -17,7 +17,7 @@ ASK = {"pairs": [{"left": "tea", "right": "cola"}]}
 @pytest.fixture(autouse=True)
 def _no_figures(monkeypatch):
     """The figures' library takes seconds to put together."""
-    monkeypatch.setattr("plurank.web.page_files.VegaBundle.get", lambda _: b"")
+    monkeypatch.setattr("plurank.web.static.VegaBundle.get", lambda _: b"")
 
 
 def test_a_body_may_be_as_large_as_allowed_and_no_larger(open_client, model, refused):
@@ -78,45 +78,48 @@ def test_a_client_that_asks_too_often_is_told_how_long_to_wait(open_client, mode
     client = open_client(model, rate=1.0)
     assert client.post("/predict", json=ASK).status_code == 200
     answer = client.post("/predict", json=ASK)
-    assert "1 requests a minute" in refused(answer, 429)
+    assert "1 requests per minute" in refused(answer, 429)
     assert 1 <= int(answer.headers["retry-after"]) <= 60
     assert client.get("/health").status_code == 200, "whoever watches over the service may always ask"
 
 
 def test_a_bucket_fills_at_its_rate_and_no_further():
     now = [0.0]
-    buckets = Buckets(60.0, lambda: now[0])  # one a second
-    assert [buckets.wait("a") for _ in range(BURST_SECONDS)] == [0.0] * BURST_SECONDS
-    assert buckets.wait("a") == pytest.approx(1.0)
-    assert buckets.wait("b") == 0.0, "each client has a bucket of its own"
+    limiter = RateLimiter(60.0, lambda: now[0])  # one a second
+    assert [limiter.seconds_to_wait("a") for _ in range(BURST_SECONDS)] == [0.0] * BURST_SECONDS
+    assert limiter.seconds_to_wait("a") == pytest.approx(1.0)
+    assert limiter.seconds_to_wait("b") == 0.0, "each client has a bucket of its own"
     now[0] += 0.5
-    assert buckets.wait("a") == pytest.approx(0.5)
+    assert limiter.seconds_to_wait("a") == pytest.approx(0.5)
     now[0] += 0.5
-    assert buckets.wait("a") == 0.0
+    assert limiter.seconds_to_wait("a") == 0.0
     now[0] += 1000.0
-    assert sum(buckets.wait("a") == 0.0 for _ in range(50)) == BURST_SECONDS
+    assert sum(limiter.seconds_to_wait("a") == 0.0 for _ in range(50)) == BURST_SECONDS
 
 
 def test_only_so_many_clients_are_remembered():
-    buckets = Buckets(60.0, lambda: 0.0)
+    limiter = RateLimiter(60.0, lambda: 0.0)
     for n in range(MAX_CLIENTS + 50):
-        buckets.wait(f"client {n}")
-    assert len(buckets.filled) == MAX_CLIENTS
+        limiter.seconds_to_wait(f"client {n}")
+    assert len(limiter.buckets) == MAX_CLIENTS
 
 
-def test_addresses_of_one_household_share_a_bucket():
-    assert bucket_of("203.0.113.9") == "203.0.113.9"
-    assert bucket_of("2001:db8:1:2::1") == bucket_of("2001:db8:1:2:ffff::9%eth0") == "2001:db8:1:2"
-    assert bucket_of("2001:db8::1") == bucket_of("2001:db8:0:0:5::")
-    assert bucket_of("2001:db8::1") != bucket_of("2001:db8:0:1::1")
-    assert bucket_of("::ffff:203.0.113.9") != bucket_of("::ffff:203.0.113.8")
+def test_addresses_of_one_household_are_one_client():
+    assert client_key("203.0.113.9") == "203.0.113.9"
+    assert client_key("2001:db8:1:2::1") == client_key("2001:db8:1:2:ffff::9%eth0") == "2001:db8:1:2::/64"
+    assert client_key("2001:db8::1") == client_key("2001:db8:0:0:5::")
+    assert client_key("2001:db8::1") != client_key("2001:db8:0:1::1")
+    assert client_key("::ffff:203.0.113.9") == client_key("203.0.113.9") != client_key("::ffff:203.0.113.8")
+    assert client_key("testclient") == "testclient", "a proxy may forward any text"
 
 
 def test_pages_of_other_sites_may_not_call(client, refused):
     answer = client.get("/rankings", headers={"origin": "https://elsewhere.example"})
     assert "access-control-allow-origin" not in answer.headers
     asked = {"origin": "https://elsewhere.example", "access-control-request-method": "POST"}
-    refused(client.options("/predict", headers=asked), 403)
+    answer = client.options("/predict", headers=asked)
+    refused(answer, 405)
+    assert "access-control-allow-origin" not in answer.headers
 
 
 @pytest.mark.parametrize("allowed", ["https://friend.example", "*"])
@@ -124,14 +127,19 @@ def test_pages_of_the_site_allowed_may_call(open_client, model, allowed):
     client = open_client(model, allow_origin=allowed, token="secret")
     asked = {"origin": "https://friend.example", "access-control-request-method": "POST"}
     answer = client.options("/predict", headers=asked)
-    assert answer.status_code == 204
+    assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == allowed
-    assert answer.headers["access-control-allow-headers"] == "Authorization, Content-Type"
+    assert {"Authorization", "Content-Type"} <= set(answer.headers["access-control-allow-headers"].split(", "))
+    assert answer.headers["access-control-allow-methods"] == "GET, POST"
     refusal = client.post("/predict", json=ASK, headers={"origin": "https://friend.example"})
     assert refusal.headers["access-control-allow-origin"] == allowed, "a page must be able to read why"
     if allowed != "*":
         other = client.get("/health", headers={"origin": "https://other.example"})
         assert "access-control-allow-origin" not in other.headers
+        asked["origin"] = "https://other.example"
+        preflight = client.options("/predict", headers=asked)
+        assert preflight.status_code == 400
+        assert "access-control-allow-origin" not in preflight.headers
 
 
 def test_every_answer_carries_what_keeps_browsers_safe(open_client, model):

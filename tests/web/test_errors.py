@@ -1,4 +1,4 @@
-"""Requests that are not what was expected: always a sentence, never a server error."""
+"""Invalid requests: always a sentence, never a server error."""
 
 import json
 
@@ -26,11 +26,11 @@ BAD = [
     ("/predict", {"pairs": [{**PAIR, "left": ["tea"]}]}, "pairs[0].left: expected an id"),
     ("/predict", {"pairs": [{**PAIR, "user": {}}]}, "pairs[0].user: expected an id"),
     ("/predict", {"pairs": [PAIR, {**PAIR, "left": "beer"}]}, "pairs[1].left: expected an item of the model"),
-    ("/predict", {"pairs": [{"left": "tea", "right": "tea"}]}, "pairs[0]: expected two items, got 'tea' twice"),
+    ("/predict", {"pairs": [{"left": "tea", "right": "tea"}]}, "pairs[0]: expected two different items, got 'tea'"),
     ("/predict", {"pairs": [{**PAIR, "left": 10**400}]}, "pairs[0].left: expected an item"),
     ("/predict", {"pairs": [{**PAIR, "left": "x" * 10_000}]}, "..."),
-    ("/predict", {"pairs": [PAIR], "users": 1}, "users is not expected here"),
-    ("/predict", {"pairs": [{**PAIR, "usr": 1}]}, "pairs[0].usr is not expected here"),
+    ("/predict", {"pairs": [PAIR], "users": 1}, "users is not a known field"),
+    ("/predict", {"pairs": [{**PAIR, "usr": 1}]}, "pairs[0].usr is not a known field"),
     ("/predict", {"pairs": [PAIR] * 10_001}, "at most 10000 items"),
     ("/rank", {"user": "user 7", "answers": []}, "a user or answers, got both"),
     ("/rank", {"top": 0}, "top: expected greater than or equal to 1, got 0"),
@@ -39,7 +39,7 @@ BAD = [
     ("/rank", {"answers": [{"winner": "tea"}]}, "answers[0].loser is missing"),
     ("/fold-in", {}, "answers is missing"),
     ("/fold-in", {"answers": None}, "answers: expected"),
-    ("/fold-in", {"answers": [{**ANSWER, "loser": "tea"}]}, "answers[0].winner: expected two items"),
+    ("/fold-in", {"answers": [{**ANSWER, "loser": "tea"}]}, "answers[0].winner: expected two different items"),
     ("/fold-in", {"answers": [{**ANSWER, "loser": "beer"}]}, "answers[0].loser: expected an item"),
     ("/fold-in", {"answers": [ANSWER] * 1_001}, "at most 1000 items"),
     ("/next-pair", {"answers": [ANSWER], "skip": [ANSWER]}, "skip[0].left is missing"),
@@ -54,7 +54,7 @@ BAD = [
     ("/feedback", {**KEPT, "user": ""}, "user: "),
     ("/feedback", {**KEPT, "user": "x" * 201}, "at most 200 characters"),
     ("/feedback", {**KEPT, "winner": "beer"}, "winner: expected an item of the model"),
-    ("/feedback", {**KEPT, "loser": "tea"}, "winner: expected two items"),
+    ("/feedback", {**KEPT, "loser": "tea"}, "winner: expected two different items"),
     ("/feedback", {**KEPT, "withdrawn": "perhaps"}, "withdrawn: expected"),
     ("/feedback", {"answers": []}, "answers: "),
     ("/feedback", {"answers": [KEPT, {**KEPT, "id": ""}]}, "answers[1].id: "),
@@ -139,12 +139,12 @@ def test_head_is_answered_like_get_but_without_a_body(client):
         assert int(answer.headers["content-length"]) == len(client.get(path).content)
 
 
-def test_our_own_fault_is_a_sentence_without_details(client, refused, monkeypatch, caplog):
+def test_an_internal_error_is_a_sentence_without_details(client, refused, monkeypatch, caplog):
     def fail(*_):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr("plurank.web.served.Served.predict", fail)
+    monkeypatch.setattr("plurank.web.service.ModelService.predict", fail)
     sentence = refused(client.post("/predict", json={"pairs": [PAIR]}), 500)
-    assert "our fault" in sentence
+    assert "internal error" in sentence
     assert "secret" not in sentence
     assert "secret" in caplog.text
