@@ -130,7 +130,7 @@ def test_answers_count_in_full_for_a_model_of_ratings(drinkers, give, database):
         )
         model.fit(replace(drinkers, rated=True))
         assert model.from_ratings_
-        assert model._weigh(answers) is answers
+        assert model.as_observed(answers) is answers
 
 
 def test_exactly_one_of_input_and_feedback_is_expected(model_file, database, tmp_path):

@@ -211,7 +211,8 @@ class ClusteredRanking(RankingModel):
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
         return BradleyTerry(self.scores_).chances(winners, losers)
 
-    def _laws(self) -> list[UserLikelihood]:
+    def likelihoods(self) -> list[UserLikelihood]:
+        """Return the likelihood of new users."""
         return [OneClusterEach(Clusters(self.scores_, self.mean_weights_))]
 
     def _item_scores(self, weights: Floats) -> Floats:

@@ -197,7 +197,7 @@ class PairTopics(RankingModel):
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         c = comparisons
-        prior = self._prior()
+        prior = self.weight_prior()
         return weigh_topics(c, self._rows_of(c.winners, c.losers), self._table(), prior)
 
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:

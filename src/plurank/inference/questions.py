@@ -5,7 +5,7 @@ Ours.
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations, islice
-from math import comb
+from math import comb, e
 from typing import NamedTuple
 
 import numpy as np
@@ -92,7 +92,7 @@ Bits = NDArray[np.uint64]
 MOST_WORK = 5 * 10**8  # words of bits to look at when all committees are tried
 ROUNDING = 1e-9  # of a budget, that costs which add up to it may be over
 CHUNK = 4096  # committees at a time
-GREEDY, GREEDY_WITH_COSTS = 1.0 - 1.0 / np.e, (1.0 - 1.0 / np.e) / 2.0
+GREEDY, GREEDY_WITH_COSTS = 1.0 - 1.0 / e, (1.0 - 1.0 / e) / 2.0
 
 
 class Choice(NamedTuple):

@@ -324,7 +324,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 "store. Use fit(store.to_comparisons()), or component='bradley-terry'."
             )
 
-    def _weigh(self, comparisons: Comparisons) -> Comparisons:
+    def as_observed(self, comparisons: Comparisons) -> Comparisons:
         """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
         if comparisons.rated is False:  # people were asked these pairs, whatever the model was fitted to
             return comparisons
@@ -387,7 +387,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 stacklevel=2,
             )
         with one_blas_thread():
-            update_scores(self, self._weigh(more), on_progress)
+            update_scores(self, self.as_observed(more), on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
         self._warn_if_unfinished()
@@ -433,9 +433,11 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return BradleyTerry(self.scores_, self.mixing) if kind is None else kind.read(self)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        comparisons = self._weigh(comparisons)
+        comparisons = self.as_observed(comparisons)
         init = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        weights = self._component().update_memberships(comparisons, init, self._prior()[None], WEIGHING_ROUNDS).means
+        weights = (
+            self._component().update_memberships(comparisons, init, self.weight_prior()[None], WEIGHING_ROUNDS).means
+        )
         return weights / weights.sum(axis=1, keepdims=True)
 
     def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
@@ -444,7 +446,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         for component, weights, mean in self._members():
             user_concentration = self.user_concentration_
             if comparisons is not None:
-                weighed = self._weigh(comparisons)
+                weighed = self.as_observed(comparisons)
                 init = np.tile(mean, (comparisons.n_users, 1))
                 seen = component.update_memberships(
                     weighed, init, count_weights(mean, self.concentration_)[None], WEIGHING_ROUNDS
@@ -464,7 +466,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         for scores, weights in zip(self.member_scores_, self.member_weights_, strict=True):
             yield BradleyTerry(scores, self.mixing), weights, mean_of(weights)
 
-    def _laws(self) -> list[UserLikelihood]:
+    def likelihoods(self) -> list[UserLikelihood]:
+        """Return the likelihood of new users, one of every fit that predictions average over."""
         return [
             likelihood_of(component, count_weights(mean, self.concentration_)) for component, _, mean in self._members()
         ]

@@ -192,7 +192,7 @@ def _keep_scores(
     model: "MixedRanking", users: Users, fitted: Refinement[BradleyTerry], priors: Priors, with_errors: bool
 ) -> None:
     _keep(model, users, fitted, priors)
-    model.scores_, counts = fitted.component.scores, model._prior()[None]
+    model.scores_, counts = fitted.component.scores, model.weight_prior()[None]
     more = hessian_off_peak(users, fitted.component, counts, priors.scores) if with_errors else None
     known = users.finish(fitted.component, counts, WEIGHING_ROUNDS)
     _keep_weights(model, known.means, known.user_concentration)
@@ -214,7 +214,7 @@ def _keep_orders(
     _keep(model, users, fitted, priors)
     component = fitted.component
     ORDERS[model.component].keep(model, component)
-    seen = component.update_memberships(users.comparisons, users.weights, model._prior()[None], WEIGHING_ROUNDS)
+    seen = component.update_memberships(users.comparisons, users.weights, model.weight_prior()[None], WEIGHING_ROUNDS)
     _keep_weights(model, seen.means, seen.user_concentration)
     model.scores_ = -places_of(model.rankings_).astype(np.float64)
     model.score_errors_ = component.place_errors(
@@ -263,7 +263,7 @@ def update_scores(model: "MixedRanking", new: Comparisons, on_progress: Progress
     n_new_items, n_new_users = len(items) - len(model.items_), len(user_ids) - len(model.users_)
     c = Comparisons(item_codes[new.winners], item_codes[new.losers], new.offsets, items, new.users, new.weights)
     known = np.maximum(model.user_concentration_, model.concentration_)[:, None] * model.user_weights_
-    counts = np.vstack([known, np.tile(model._prior(), (n_new_users, 1))])[user_codes]
+    counts = np.vstack([known, np.tile(model.weight_prior(), (n_new_users, 1))])[user_codes]
     vague = Priors(model.mean_weights_, model.concentration_, model.score_scale_).scores
     precision = np.pad(vague.precision_beyond(model.score_errors_), ((0, n_new_items), (0, 0)))
 

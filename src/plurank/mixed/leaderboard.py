@@ -45,9 +45,10 @@ class ScoredRankings(RankingModel, loadable=False):
             return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
         return self._wins_by_ranking() @ weights
 
-    def _rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+    def rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+        """Rank all items for one person, with what their own answers add."""
         if own is None:
-            return super()._rank_person(weights, followed, own)
+            return super().rank_person(weights, followed, own)
         scores, shift = self._deviating_scores(weights, *own.table())
         frame = board(self.items_, np.argsort(-scores, kind="stable"), scores)
         return self._with_places(frame, weights, followed, shift)
@@ -107,7 +108,7 @@ class ScoredRankings(RankingModel, loadable=False):
         user_concentration = np.inf
         if user is not None and weights is None:
             user_concentration = float(self.user_concentration_[look_up([user], self.users_, "user")[0]])
-        own = self._one_row(user, weights)
+        own = self.weights_of(user, weights)
         return self._with_places(frame, own, draw_user(own, user_concentration))
 
     def _place_scores(self) -> tuple[Floats, Floats, Floats]:
@@ -290,6 +291,6 @@ class ScoredRankings(RankingModel, loadable=False):
         check_share("level", level)
         if user is None:
             raise DataError("expected a user of the model, got None.")
-        row, code = self._one_row(user, None), look_up([user], self.users_, "user")
+        row, code = self.weights_of(user, None), look_up([user], self.users_, "user")
         lower, upper = weight_bounds(row[None], self.user_concentration_[code], level)
         return weight_table(row, lower[0], upper[0])

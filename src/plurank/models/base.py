@@ -165,7 +165,7 @@ class RankingModel(WeightTransformer):
     dissenter_votes_: NDArray[np.int64] | None = None  # agree, disagree by item, of those who dissent most, (Q, 2)
     feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
 
-    def _prior(self) -> Floats:
+    def weight_prior(self) -> Floats:
         """The counts of the Dirichlet of user weights, (K,)."""
         return np.asarray(self.concentration_ * self.mean_weights_, dtype=np.float64)
 
@@ -273,12 +273,13 @@ class RankingModel(WeightTransformer):
         check_is_fitted(self)
         columns = as_columns(X)
         users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
-        items = [self._known_items(side, name) for side, name in ((left, "left"), (right, "right"))]
+        items = [self.find_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
         refuse_missing(as_series(users, "user"))
         return self._predict(look_up(users, self.users_, "user"), *items)
 
-    def _known_items(self, side: Any, name: str) -> Codes:
+    def find_items(self, side: Any, name: str) -> Codes:
+        """Return the codes of items; raise a DataError for unknown ones."""
         codes = look_up(side, self.items_, name)
         if (codes < 0).any():
             example = side.to_list()[int(np.argmax(codes < 0))]
@@ -374,11 +375,11 @@ class RankingModel(WeightTransformer):
         check_whole("n_particles", n_particles, 1)
         test = self._in_own_items(as_comparisons(X))
         with one_blas_thread():  # so that sums have one order
-            return mean_log_likelihood(self._laws(), test, n_particles, as_generator(random_state))
+            return mean_log_likelihood(self.likelihoods(), test, n_particles, as_generator(random_state))
 
-    def _laws(self) -> Sequence[UserLikelihood]:
+    def likelihoods(self) -> Sequence[UserLikelihood]:
         """Return how new users decide, for every fit that the model averages over."""
-        return [TokenLikelihood(self._prior(), self._token_likelihoods)]
+        return [TokenLikelihood(self.weight_prior(), self._token_likelihoods)]
 
     def accuracy(self, X: Any) -> float:
         """Return the share of test comparisons whose preferred item is predicted.
@@ -440,7 +441,7 @@ class RankingModel(WeightTransformer):
         [('tea', 1), ('milk', 2), ('juice', 3)]
         """
         check_is_fitted(self)
-        return self._board(self._one_row(user, weights))
+        return self._board(self.weights_of(user, weights))
 
     def _board(self, weights: Floats) -> pl.DataFrame:
         """Rank all items for somebody with weights (K,)."""
@@ -467,7 +468,7 @@ class RankingModel(WeightTransformer):
         order = look_up(frame["item"], self.items_, "item")
         return frame.with_columns(lower=lower[order], upper=upper[order])
 
-    def _rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+    def rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
         """Rank all items for one person, given their weights (K,), what these may be, and how the person deviates."""
         assert own is None, "a model that learns deviations says how they change an order"
         return self._with_places(self._board(weights), weights, followed)
@@ -643,11 +644,12 @@ class RankingModel(WeightTransformer):
             raise DataError("every pair of items was asked already; there is no next one.")
         return pairs.select("left", "right").row(0)
 
-    def _weigh(self, comparisons: Comparisons) -> Comparisons:
+    def as_observed(self, comparisons: Comparisons) -> Comparisons:
         """Let comparisons count as what was observed."""
         return comparisons
 
-    def _one_row(self, user: Any, weights: Any) -> Floats:
+    def weights_of(self, user: Any, weights: Any) -> Floats:
+        """Return the weights (K,) of a user, or those given, or the population's."""
         if weights is not None:
             row = check_numbers("weights", weights)
             if row.shape != self.mean_weights_.shape or not (row >= 0).all() or not np.isclose(row.sum(), 1.0):

@@ -64,9 +64,9 @@ class Person:
     @cached_property
     def _draws(self) -> list[Draws]:
         """What the weights may be, for every fit that the model averages over."""
-        weighed = self._model._weigh(self._answers)
+        weighed = self._model.as_observed(self._answers)
         seed = int(user_seeds(weighed, 0)[0])
-        return [law.draw_posterior(weighed, N_POSTERIOR_DRAWS, seed) for law in self._model._laws()]
+        return [law.draw_posterior(weighed, N_POSTERIOR_DRAWS, seed) for law in self._model.likelihoods()]
 
     @property
     def weights(self) -> Floats:
@@ -103,7 +103,7 @@ class Person:
             Columns item, score, rank, lower, upper. The score is the probability to be preferred to another item drawn
             at random; lower and upper bound the rank with 90% probability.
         """
-        return self._model._rank_person(self.weights, self._draws[0].resample(N_DRAWS), self._own)
+        return self._model.rank_person(self.weights, self._draws[0].resample(N_DRAWS), self._own)
 
     def predict(self, left: Sequence[Any], right: Sequence[Any]) -> Floats:
         """Predict the probability that the person prefers one item to another.
@@ -150,7 +150,7 @@ class Person:
         return find_deviations(self._answers, chances, self._model.user_effect_scale_)
 
     def _codes(self, items: Iterable[Any], name: str) -> Codes:
-        return self._model._known_items(as_series(items, name), name)
+        return self._model.find_items(as_series(items, name), name)
 
     def next_pairs(self, n: int = 1, *, skip: Iterable[tuple[Any, Any]] = ()) -> pl.DataFrame:
         """Return the pairs of items to ask next: those with the largest expected information gain about the weights.
@@ -189,7 +189,7 @@ class Person:
         return pl.DataFrame([*sides, pl.Series("gain", found.gain), pl.Series("probability", found.probability)])
 
     def _fits(self) -> Iterator[tuple[UserLikelihood, Draws]]:
-        return zip(self._model._laws(), self._draws, strict=True)
+        return zip(self._model.likelihoods(), self._draws, strict=True)
 
     def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
         """Return the numbers of items of pairs that must not be asked; those of items unknown do not matter."""

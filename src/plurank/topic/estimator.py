@@ -62,14 +62,14 @@ class StrictRankings(RankingModel, loadable=False):
         for turn in range(N_WEIGHING_ROUNDS):
             on_progress(STAGE, turn / (N_WEIGHING_ROUNDS + 1))
             fit_prior(sample)
-            weights = infer_weights(sample, self.rankings_, self.flip_probability_, self._prior(), weights)
+            weights = infer_weights(sample, self.rankings_, self.flip_probability_, self.weight_prior(), weights)
             self.flip_probability_ = fit_flip(sample, self.rankings_, weights)
-        how = (self.rankings_, self.flip_probability_, self._prior())
+        how = (self.rankings_, self.flip_probability_, self.weight_prior())
         self.user_weights_ = np.concatenate(list(map_users(source, weigh_users, how, engine)))
         on_progress(STAGE, 1.0)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        return infer_weights(comparisons, self.rankings_, self.flip_probability_, self._prior())
+        return infer_weights(comparisons, self.rankings_, self.flip_probability_, self.weight_prior())
 
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
@@ -287,7 +287,7 @@ class TopicRanking(StrictRankings):
     def _fit_prior(self, moments: Moments, sample: Comparisons) -> None:
         self.mean_weights_, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
         if self.prior == "likelihood":
-            likely = fit_prior_by_likelihood(sample, self.rankings_, self.flip_probability_, self._prior())
+            likely = fit_prior_by_likelihood(sample, self.rankings_, self.flip_probability_, self.weight_prior())
             self.mean_weights_, self.concentration_ = likely.mean, likely.concentration
 
     @property

@@ -36,7 +36,7 @@ SIDE, ROOM = 420, 0.06  # of a map in pixels, and what is left free around it
 
 def draw_weights(model: RankingModel, user: Any = None) -> Chart:
     """Draw a bar for every ranking, and its interval where there is one."""
-    weights = model._one_row(user, None)  # refuses users it does not know
+    weights = model.weights_of(user, None)  # refuses users it does not know
     names = [f"Ranking {k + 1}" for k in range(len(weights))]
     rows: list[dict[str, Any]] = [
         {"ranking": of, "weight": float(w), "text": percent(w)} for of, w in zip(names, weights, strict=True)
