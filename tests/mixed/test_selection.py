@@ -188,7 +188,7 @@ def test_no_candidates_are_refused(candidates, three):
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True])
 def test_candidates_that_are_no_whole_numbers_are_refused(bad, three):
-    with pytest.raises(ParameterError, match=rf"candidates must be a whole number of at least 1, got {bad}\."):
+    with pytest.raises(ParameterError, match=rf"candidates must be an integer >= 1, got {bad}\."):
         select_rankings(three, [bad, 2])
 
 

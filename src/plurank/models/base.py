@@ -33,7 +33,7 @@ from plurank.store.store import Store
 from plurank.store.summary import Summary
 from plurank.text import count, shorten
 from plurank.types import Codes, Floats
-from plurank.validation import check_choice, check_numbers, check_whole
+from plurank.validation import check_choice, check_numbers, check_whole, show_value
 
 if TYPE_CHECKING:
     from plurank.metrics.predictions import Influence
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 def check_ranking(ranking: int, n_rankings: int) -> None:
     """Raise an error unless this is the number of a ranking, counted from 1."""
     if check_whole("ranking", ranking, 1) > n_rankings:
-        raise ParameterError(f"ranking must be at most {n_rankings}, the number of rankings; got {ranking}.")
+        expected = f"at most {n_rankings}, the number of rankings"
+        raise ParameterError(parameter="ranking", expected=expected, got=str(ranking))
 
 
 def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFrame:
@@ -350,16 +351,16 @@ class RankingModel(WeightTransformer):
         """Say which items all camps like, dislike and dispute, with uncertainty; see ``MixedRanking``."""
         check_is_fitted(self)
         raise ParameterError(
-            f"{type(self).__name__} says nothing of how certain its rankings are, so nothing can be called common "
-            "ground. Fit a MixedRanking."
+            f"{type(self).__name__} has no uncertainty for its rankings, which common ground requires.",
+            hint="Fit a MixedRanking.",
         )
 
     def committee(self, *_: Any, **__: Any) -> "Committee":
         """Choose items so that as many people as possible find one that they rank highly; see ``MixedRanking``."""
         check_is_fitted(self)
         raise ParameterError(
-            f"{type(self).__name__} says nothing of how certain its rankings are, so nobody knows how many a committee "
-            "serves. Fit a MixedRanking."
+            f"{type(self).__name__} has no uncertainty for its rankings, which a committee requires.",
+            hint="Fit a MixedRanking.",
         )
 
     @property
@@ -415,7 +416,8 @@ class RankingModel(WeightTransformer):
         if weights is not None:
             row = check_numbers("weights", weights)
             if row.shape != self.mean_weights_.shape or not (row >= 0).all() or not np.isclose(row.sum(), 1.0):
-                raise ParameterError(f"weights must be {len(self.mean_weights_)} numbers of at least 0 that sum to 1.")
+                expected = f"{len(self.mean_weights_)} numbers >= 0 that sum to 1"
+                raise ParameterError(parameter="weights", expected=expected, got=show_value(weights))
             return row
         if user is None:
             return self.mean_weights_
