@@ -7,9 +7,9 @@ from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
 from plurank.report.camps import Camp, describe_camps
 from plurank.report.descriptions import describe_mixing
-from plurank.report.wording import listing, people, percent
+from plurank.report.wording import listing, people
 from plurank.store.summary import Summary
-from plurank.text import count
+from plurank.text import count, percent
 
 
 def tell_story(
