@@ -29,7 +29,7 @@ from benchmarks.common import parser_of, write_results
 
 N_USERS, N_ITEMS, N_RANKINGS, PER_USER = 60, 6, 2, 24
 MAX_ITER = 40
-GIVEN = {"concentration": 1.0, "spread": 1.0}
+GIVEN = {"concentration": 1.0, "score_scale": 1.0}
 MIXED = {
     "probability": {},
     "utility": {"mixing": "utility"},

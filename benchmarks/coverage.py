@@ -62,7 +62,7 @@ def cover(model: plurank.MixedRanking, scores: Floats, weights: Floats) -> tuple
     for k, found in enumerate(order):
         board = model.leaderboard(int(found) + 1).sort("item")
         held.append((board["lower"].to_numpy() <= places[k]) & (places[k] <= board["upper"].to_numpy()))
-    lower, upper = (bound[:, order] for bound in weight_bounds(model.user_weights_, model.user_evidence_, 0.9))
+    lower, upper = (bound[:, order] for bound in weight_bounds(model.user_weights_, model.user_concentration_, 0.9))
     return float(np.mean(held)), float(((lower <= weights) & (weights <= upper)).mean())
 
 
@@ -85,7 +85,7 @@ def against_bootstrap(model: plurank.MixedRanking, comparisons: plurank.Comparis
 
 
 def measure(mixing: str, setting: tuple[int, int, int, int, float], priors: str, n_fits: int) -> dict[str, object]:
-    known = {"concentration": setting[4], "spread": SPREAD} if priors == "given" else {}
+    known = {"concentration": setting[4], "score_scale": SPREAD} if priors == "given" else {}
     results, ratio = [], float("nan")
     for seed in range(n_fits):
         comparisons, scores, weights = draw(setting, mixing, seed)

@@ -73,7 +73,9 @@ def ingest_once(folder: Path) -> None:
 
 
 def make_fit() -> plurank.MixedRanking:
-    return plurank.MixedRanking(3, mixing="utility", random_state=0, tol=1e-9, max_iter=40, concentration=1, spread=1)
+    return plurank.MixedRanking(
+        3, mixing="utility", random_state=0, tol=1e-9, max_iter=40, concentration=1, score_scale=1
+    )
 
 
 def fit_once(folder: Path) -> None:
@@ -131,7 +133,7 @@ def kill_saving(folder: Path, draw: random.Random) -> Iterator[str]:
 
 def fit_small(comparisons: plurank.Comparisons) -> plurank.MixedRanking:
     warnings.simplefilter("ignore")  # that it stops early is meant
-    return plurank.MixedRanking(2, start="items", concentration=1, spread=1, max_iter=5, random_state=0).fit(
+    return plurank.MixedRanking(2, init="items", concentration=1, score_scale=1, max_iter=5, random_state=0).fit(
         comparisons
     )
 

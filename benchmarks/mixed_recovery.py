@@ -37,7 +37,7 @@ def told_error(rankings: NDArray[np.int64], followers: NDArray[np.float64], seed
         comparisons = plurank.Comparisons.from_arrays(
             np.zeros(len(counts), dtype=int), *ranking[places], weights=counts, items=np.arange(n_items)
         )
-        model = plurank.MixedRanking(1, concentration=1.0, spread=10.0, random_state=0).fit(comparisons)
+        model = plurank.MixedRanking(1, concentration=1.0, score_scale=10.0, random_state=0).fit(comparisons)
         errors.append(plurank.ranking_error(ranking[None], model.rankings_))
     return float(np.mean(errors))
 
@@ -55,7 +55,8 @@ def measure(popularity: str, n_users: int, seed: int) -> dict[str, object]:
         "mean_weights": popularity, "n_users": n_users, "seed": seed, "ranking_error": round(float(errors.mean()), 6),
         "error_followed": round(float(errors[followers >= 1.0].mean()), 6),
         "told_error": round(told_error(truth.rankings, followers, seed), 6), "followers": round(followers.min(), 2),
-        "concentration": round(model.concentration_, 3), "spread": round(model.spread_, 3), "n_iter": model.n_iter_,
+        "concentration": round(model.concentration_, 3), "score_scale": round(model.score_scale_, 3),
+        "n_iter": model.n_iter_,
         "seconds": round(took, 1),
     }  # fmt: skip
     print(row, flush=True)

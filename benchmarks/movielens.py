@@ -92,7 +92,7 @@ def main() -> None:
             {
                 "method": name, "trained_on": trained_on, "n_train": len(trains[trained_on]), "n_test": len(test),
                 "log_likelihood": round(model.score(test), 5), "accuracy": round(model.accuracy(test), 5),
-                "concentration": round(model.concentration_, 3), "spread": getattr(model, "spread_", ""),
+                "concentration": round(model.concentration_, 3), "score_scale": getattr(model, "score_scale_", ""),
                 "n_iter": model.n_iter_, "seconds": round(took, 1), "seed": 0,
             }
         )  # fmt: skip

@@ -22,7 +22,7 @@ def fold_in(mixing: str) -> dict[str, object]:
     """Time transform of 10,000 new people with 30 comparisons each, 10 rankings."""
     train, _, _ = draw((2000, 100, 10, 60, 1.0), mixing, 0)
     people, _, _ = draw((10_000, 100, 10, 30, 1.0), mixing, 1)
-    model = plurank.MixedRanking(10, mixing=mixing, concentration=1.0, spread=1.0, random_state=0).fit(train)
+    model = plurank.MixedRanking(10, mixing=mixing, concentration=1.0, score_scale=1.0, random_state=0).fit(train)
     model.transform(people)
     took = seconds(lambda: model.transform(people), repeats=5)
     return {

@@ -60,12 +60,12 @@ def counted(n_comparisons: int) -> Iterator[tuple[Counter[str], Counter[str]]]:
     calls: Counter[str] = Counter()
     full: Counter[str] = Counter()
     phases = ["other"]
-    weigh = BradleyTerry.weigh
+    update_memberships = BradleyTerry.update_memberships
 
     def count(self: BradleyTerry, comparisons: plurank.Comparisons, *args: Any, **options: Any) -> Any:
         calls[phases[-1]] += 1
         full[phases[-1]] += len(comparisons) / n_comparisons
-        return weigh(self, comparisons, *args, **options)
+        return update_memberships(self, comparisons, *args, **options)
 
     def within(phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **options: Any) -> Any:
@@ -92,7 +92,7 @@ def measure(name: str, n_rankings: int, case: Case, seed: int) -> dict[str, obje
         **{f"{phase} calls": calls[phase] for phase in PHASES},
         **{f"{phase} full": round(full[phase], 1) for phase in PHASES},
         "log_likelihood": round(model.score(test), 5),
-        "concentration": round(model.concentration_, 3), "spread": round(model.spread_, 3),
+        "concentration": round(model.concentration_, 3), "score_scale": round(model.score_scale_, 3),
     }  # fmt: skip
     print(row, flush=True)
     return row

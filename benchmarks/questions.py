@@ -73,7 +73,9 @@ def needed(random: np.ndarray, chosen: np.ndarray) -> int:
 
 def time_choice(mixing: str) -> dict[str, object]:
     comparisons, _, _ = draw((1000, 500, 10, 100, 1.0), mixing, 0)
-    model = plurank.MixedRanking(10, mixing=mixing, concentration=10.0, spread=1.0, random_state=0).fit(comparisons)
+    model = plurank.MixedRanking(10, mixing=mixing, concentration=10.0, score_scale=1.0, random_state=0).fit(
+        comparisons
+    )
     rng = np.random.default_rng(0)
     answers = [tuple(rng.choice(500, 2, replace=False).tolist()) for _ in range(10)]
     model.next_pair(answers)

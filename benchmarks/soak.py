@@ -37,7 +37,7 @@ def draw_data(rng: np.random.Generator) -> tuple[plurank.Comparisons, str]:
     scores = rng.choice([0.5, 2.0, 20.0]) * rng.standard_normal((n_items, n_rankings))
     weights = rng.dirichlet(np.full(n_rankings, rng.choice([0.1, 1.0, 10.0])), n_users)
     if rng.random() < 0.25:
-        words.append("rated")
+        words.append("from_ratings")
         return draw_rated(scores, weights, rng), ", ".join(words)
     users = np.repeat(np.arange(n_users), rng.integers(1, per_user + 1, n_users))
     first = rng.integers(n_items, size=len(users))
@@ -82,7 +82,9 @@ def draw_model(rng: np.random.Generator) -> Any:
     """Draw a model with settings."""
     n_rankings, seed = int(rng.integers(1, 7)), int(rng.integers(1000))
     given = (
-        {} if rng.random() < 0.5 else {"concentration": 10 ** rng.uniform(-2, 2), "spread": 10 ** rng.uniform(-1, 1)}
+        {}
+        if rng.random() < 0.5
+        else {"concentration": 10 ** rng.uniform(-2, 2), "score_scale": 10 ** rng.uniform(-1, 1)}
     )
     mixed = {**given, "max_iter": int(rng.choice([1, 5, 200])), "random_state": seed}
     makers = (
@@ -94,7 +96,7 @@ def draw_model(rng: np.random.Generator) -> Any:
         ),
         lambda: plurank.MixedRanking(n_rankings, "mallows", **mixed),
         lambda: plurank.MixedRanking(n_rankings, "strict", **mixed),
-        lambda: plurank.MixedRanking(n_rankings, rated=True, **mixed),
+        lambda: plurank.MixedRanking(n_rankings, from_ratings=True, **mixed),
         lambda: plurank.TopicRanking(n_rankings, random_state=seed),
         lambda: plurank.TopicRanking(n_rankings, "projections", random_state=seed),
         lambda: plurank.TopicRanking(n_rankings, prior="likelihood", random_state=seed),

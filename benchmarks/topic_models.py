@@ -72,7 +72,11 @@ def rivals(data: str, train: plurank.Comparisons, test: plurank.Comparisons) -> 
     fits = {
         "MixedRanking, probability": {},
         "MixedRanking, utility": {"mixing": "utility"},
-        "MixedRanking, probability, priors given, start items": {"concentration": 1.0, "spread": 1.0, "start": "items"},
+        "MixedRanking, probability, priors given, start items": {
+            "concentration": 1.0,
+            "score_scale": 1.0,
+            "init": "items",
+        },
     }
     for name, parameters in fits.items():
         begin = time.perf_counter()
@@ -96,8 +100,8 @@ def pass_seconds(c: plurank.Comparisons, mixing: str = "probability") -> float:
     rng = np.random.default_rng(0)
     component = BradleyTerry(rng.standard_normal((c.n_items, K)), mixing)
     start, prior = np.full((c.n_users, K), 1.0 / K), np.full((1, K), 1.0)
-    component.weigh(c, start, prior, 1)
-    return seconds(lambda: component.weigh(c, start, prior, 1), repeats=5)
+    component.update_memberships(c, start, prior, 1)
+    return seconds(lambda: component.update_memberships(c, start, prior, 1), repeats=5)
 
 
 def growth(c: plurank.Comparisons) -> list[dict[str, object]]:

@@ -24,7 +24,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("extras")
     made = plurank.simulate(30, 4, 1, 10, random_state=0)
     made.comparisons.to_frame().select("user", "winner", "loser").write_csv(folder / "votes.csv")
-    plurank.MixedRanking(1, concentration=1.0, spread=1.0, random_state=0).fit(made.comparisons).save(
+    plurank.MixedRanking(1, concentration=1.0, score_scale=1.0, random_state=0).fit(made.comparisons).save(
         folder / "m.plurank"
     )
     (folder / "pairs.csv").write_text("user,left,right\n0,1,2\n")

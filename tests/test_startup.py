@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("startup")
     made = plurank.simulate(30, 4, 1, 10, random_state=0).comparisons
     made.to_frame().select("user", "winner", "loser").write_csv(place / "votes.csv")
-    plurank.MixedRanking(1, concentration=1.0, spread=1.0, random_state=0).fit(made).save(place / "m.plurank")
+    plurank.MixedRanking(1, concentration=1.0, score_scale=1.0, random_state=0).fit(made).save(place / "m.plurank")
     (place / "pairs.csv").write_text("user,left,right\n0,1,2\n")
     (place / "orders.csv").write_text("user,item,rank\n0,1,2\n0,2,1\n")
     return place

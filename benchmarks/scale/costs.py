@@ -35,7 +35,7 @@ def count_bytes() -> None:
         truth.to_frame().write_parquet(Path(folder) / "votes.parquet")
         store = plurank.ingest(Path(folder) / "votes.parquet", Path(folder) / "votes.store")
         task = Task(store, WeightFiles(Path(folder)), None, np.full(10, 0.1), 1, 2, component, prior, 1)
-        sums = component.weigh(truth, np.full((truth.n_users, 10), 0.1), prior, 1).sums
+        sums = component.update_memberships(truth, np.full((truth.n_users, 10), 0.1), prior, 1).sums
         found = {
             "a comparison in the store": round(store.n_bytes / len(store), 2),
             "sent to a worker in a pass": len(pickle.dumps(task)),
@@ -60,9 +60,9 @@ def main() -> None:
             component = BradleyTerry(rng.standard_normal((n_items, n_rankings)), mixing)
             start = np.full((c.n_users, n_rankings), 1.0 / n_rankings)
             prior = np.full((1, n_rankings), 3.0 / n_rankings)
-            start = component.weigh(c, start, prior, 10).weights
+            start = component.update_memberships(c, start, prior, 10).weights
             begin = time.perf_counter()
-            took = seconds(lambda c=c, p=component, s=start, q=prior: p.weigh(c, s, q, 1), repeats=3)
+            took = seconds(lambda c=c, p=component, s=start, q=prior: p.update_memberships(c, s, q, 1), repeats=3)
             case = {"mixing": mixing, "n_rankings": n_rankings, "n_items": n_items, "comparisons_per_user": per_user}
             rows.append({**case, "nanoseconds": round(took / len(c) * 1e9, 1)})
             print(rows[-1], f"({time.perf_counter() - begin:.0f} s)", flush=True)

@@ -123,7 +123,7 @@ def choose_two(monkeypatch):
 
     def select_few(comparisons, **options):
         asked.update(options)
-        return select(comparisons, [1, 2], concentration=0.5, spread=1.5, **options)
+        return select(comparisons, [1, 2], concentration=0.5, score_scale=1.5, **options)
 
     monkeypatch.setattr(plurank, "select_rankings", select_few, raising=False)
     return asked

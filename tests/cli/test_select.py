@@ -11,7 +11,7 @@ from plurank.cli import select
 
 @pytest.fixture(scope="module")
 def selection(few):
-    return plurank.select_rankings(few.comparisons, [1, 2], random_state=0, concentration=0.5, spread=1.5)
+    return plurank.select_rankings(few.comparisons, [1, 2], random_state=0, concentration=0.5, score_scale=1.5)
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from plurank.models.deprecated import RENAMED
+
 
 def fitted_attributes(model):
     """Every attribute that fit made, by name."""
     names = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
-    return {name: getattr(model, name) for name in sorted(names)}
+    return {name: getattr(model, name) for name in sorted(names - RENAMED.keys())}
 
 
 def assert_same_model(one, other, apart_from=()):

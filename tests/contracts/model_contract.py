@@ -182,8 +182,8 @@ class ModelContract(DifficultData, PersonContract):
     def test_unknown_users_get_the_mean_weights(self, model):
         average = copy.deepcopy(model)
         average.user_weights_[0] = model.mean_weights_
-        if hasattr(model, "user_evidence_"):
-            average.user_evidence_[0] = model.concentration_
+        if hasattr(model, "user_concentration_"):
+            average.user_concentration_[0] = model.concentration_
         pairs = list(itertools.permutations(model.items_.tolist(), 2))
         left, right = (list(side) for side in zip(*pairs, strict=True))
         known = average.predict_proba(pl.DataFrame({"user": [model.users_[0]] * 30, "left": left, "right": right}))

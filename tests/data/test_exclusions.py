@@ -5,7 +5,7 @@ import pytest
 
 from plurank import Comparisons, read_comparisons
 from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.store.summary import check_summary, summarise
+from plurank.data.summary import check_summary
 from tests.store.ingesting import build
 
 
@@ -175,7 +175,7 @@ def test_parts_of_comparisons_leave_the_counts_to_the_whole():
 
 
 def test_a_models_summary_remembers_what_was_left_out():
-    found = summarise(Comparisons.from_ratings(VOTES))
+    found = Comparisons.from_ratings(VOTES).summary()
     assert [entry["n"] for entry in found["excluded"]] == [2, 1]
     check_summary(found)
 
@@ -204,7 +204,7 @@ def test_a_store_remembers_what_its_ingest_left_out_over_all_batches_and_files(t
     ties = sum(n % 5 == 0 and n % 11 != 0 for n in range(60)) + 40
     assert counted(store) == {("row", "marked as invalid"): (invalid, 100), ("row", "ties"): (ties, 100)}
     assert len(store) == 100 - invalid - ties
-    assert [entry["n"] for entry in summarise(store)["excluded"]] == [invalid, ties]
+    assert [entry["n"] for entry in store.summary()["excluded"]] == [invalid, ties]
 
 
 def test_an_ingest_that_was_stopped_counts_what_is_left_out_once(tmp_path):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from plurank import Comparisons, DataError
-from plurank.data.encoding import as_series, look_up
+from plurank.data.encoding import as_series, encode, look_up
 
 UTC = dt.UTC
 KINDS = {
@@ -284,3 +284,13 @@ def test_half_of_a_character_is_refused_among_ids_of_several_types():
 def test_half_of_a_character_is_refused_with_a_sentence():
     with pytest.raises(DataError, match="winner: contains invalid Unicode"):
         Comparisons.from_arrays(["u"], ["\ud800"], ["b"])
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "c", "a"], [3, 1, 2, 3], [0.5, 2.5, 1.5, 0.5]])
+def test_ids_whose_hashes_are_equal_stay_apart(ids, monkeypatch):
+    monkeypatch.setattr(pl.Series, "hash", lambda series: pl.Series(np.zeros(len(series), np.uint64)))
+    (codes,), labels = encode(as_series(ids, "ids"))
+    assert labels.tolist() == sorted(set(ids))
+    assert labels[codes].tolist() == ids
+    assert look_up([*ids, ids[1]], labels, "ids").tolist() == [*codes.tolist(), codes[1]]
+    assert look_up([type(ids[0])("9")], labels, "ids").tolist() == [-1]

@@ -22,9 +22,9 @@ MODELS = {
     "mixed": lambda: plurank.MixedRanking(3, random_state=0),
     "blended": lambda: plurank.MixedRanking(2, mixing="utility", random_state=1),
     "an ensemble of blends": lambda: plurank.MixedRanking(
-        2, mixing="utility", ensemble=2, concentration=1.0, spread=1.0, random_state=1
+        2, mixing="utility", ensemble=2, concentration=1.0, score_scale=1.0, random_state=1
     ),
-    "as if rated": lambda: plurank.MixedRanking(3, rated=True, random_state=0),
+    "as if rated": lambda: plurank.MixedRanking(3, from_ratings=True, random_state=0),
     "the paper's": lambda: plurank.TopicRanking(3, random_state=0),
     "the paper's projections": lambda: plurank.TopicRanking(2, "projections", n_projections=100, random_state=0),
     "the paper's, prior by likelihood": lambda: plurank.TopicRanking(3, prior="likelihood", random_state=0),

@@ -17,7 +17,7 @@ import plurank
 from plurank import DataError, EngineError, ParameterError
 from plurank.engine.local import LocalEngine
 from plurank.mixed.checkpoint import clear_checkpoint
-from plurank.mixed.users import StoredCrowd, WeightFiles
+from plurank.mixed.users import StoredUsers, WeightFiles
 from tests.contracts.equality import assert_same_model
 
 
@@ -65,7 +65,7 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_answer(n_passes, stored, who
 
 def test_a_fit_that_goes_on_never_writes_over_the_weights_it_goes_on_from(stored, tmp_path):
     files = WeightFiles(tmp_path)
-    StoredCrowd(stored[0], 2, LocalEngine(), files).resume(7, 1)
+    StoredUsers(stored[0], 2, LocalEngine(), files).resume(7, 1)
     assert files.new_version() > 7
 
 
@@ -137,11 +137,11 @@ def test_a_generator_cannot_be_resumed_and_is_refused(stored, tmp_path):
 
 def test_a_checkpoint_is_of_one_store_and_numbers_are_compared_as_numbers(stored, weighted_store, tmp_path):
     with pytest.raises(Stop):
-        make(spread=1).fit(stored[0], checkpoint=tmp_path, on_progress=at_pass(5, stop))
+        make(score_scale=1).fit(stored[0], checkpoint=tmp_path, on_progress=at_pass(5, stop))
     with pytest.raises(ParameterError, match="other comparisons"):
-        make(spread=1).fit(weighted_store[0], checkpoint=tmp_path, resume=True)
+        make(score_scale=1).fit(weighted_store[0], checkpoint=tmp_path, resume=True)
     with pytest.raises(Stop):
-        make(spread=np.float64(1.0)).fit(stored[0], checkpoint=tmp_path, resume=True, on_progress=at_pass(7, stop))
+        make(score_scale=np.float64(1.0)).fit(stored[0], checkpoint=tmp_path, resume=True, on_progress=at_pass(7, stop))
 
 
 def test_a_damaged_checkpoint_is_refused(stored, tmp_path):

@@ -12,7 +12,7 @@ from scipy.stats import beta
 from plurank import Comparisons, DataError, kernels
 from plurank.inference import likelihood as held_out
 from plurank.inference import likelihood as laws
-from plurank.inference.likelihood import law_of, mean_log_likelihood, user_seeds
+from plurank.inference.likelihood import likelihood_of, mean_log_likelihood, user_seeds
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.orders import Mallows
 from plurank.topic.orders import Strict
@@ -67,7 +67,7 @@ def test_particles_find_the_sum_over_all_tokens_however_few_tokens_are_drawn_aga
     prior = concentration * np.array([0.5, 0.3, 0.2])
     p = Strict(RANKINGS, 0.1).chances(c.winners, c.losers)
     exact = [sum_over_tokens(p[a:b], prior) for a, b in itertools.pairwise(c.offsets)]
-    assert_close(estimates(law_of(Strict(RANKINGS, 0.1), prior), c, 100), exact)
+    assert_close(estimates(likelihood_of(Strict(RANKINGS, 0.1), prior), c, 100), exact)
 
 
 def test_the_mean_likelihood_over_seeds_is_right_also_for_few_particles(c):
@@ -75,7 +75,7 @@ def test_the_mean_likelihood_over_seeds_is_right_also_for_few_particles(c):
     prior = np.array([0.5, 0.3, 0.2])
     p = Strict(RANKINGS, 0.1).chances(c.winners, c.losers)
     exact = np.array([sum_over_tokens(p[a:b], prior) for a, b in itertools.pairwise(c.offsets)])
-    law = law_of(Strict(RANKINGS, 0.1), prior)
+    law = likelihood_of(Strict(RANKINGS, 0.1), prior)
     ratios = np.exp([law.log_likelihoods(c, user_seeds(c, seed), 3) - exact for seed in range(2000)])
     assert (np.abs(ratios.mean(axis=0) - 1.0) < 4.0 * ratios.std(axis=0) / np.sqrt(2000) + 1e-9).all()
 
@@ -83,20 +83,22 @@ def test_the_mean_likelihood_over_seeds_is_right_also_for_few_particles(c):
 def test_one_ranking_leaves_nothing_to_chance(c):
     p = Strict(RANKINGS[:1], 0.1).chances(c.winners, c.losers)[:, 0]
     exact = np.add.reduceat(np.log(p), c.offsets[:-1])
-    np.testing.assert_allclose(estimates(law_of(Strict(RANKINGS[:1], 0.1), np.ones(1)), c, 2), np.tile(exact, (40, 1)))
+    np.testing.assert_allclose(
+        estimates(likelihood_of(Strict(RANKINGS[:1], 0.1), np.ones(1)), c, 2), np.tile(exact, (40, 1))
+    )
 
 
 def test_one_comparison_leaves_nothing_to_chance():
     c = build([0], [1], [0], None, np.arange(5))
     prior = np.array([1.0, 0.5, 0.5])
-    found = estimates(law_of(Strict(RANKINGS, 0.1), prior), c, 3)
+    found = estimates(likelihood_of(Strict(RANKINGS, 0.1), prior), c, 3)
     np.testing.assert_allclose(found, np.log(0.1 * 0.5 + 0.9 * 0.25 + 0.1 * 0.25))  # the last two disagree
 
 
 def test_a_user_who_said_nothing_is_certain():
     c = Comparisons(*(np.empty(0, np.int32),) * 2, np.zeros(2, np.int64), np.arange(5), np.arange(1))
     blended = BradleyTerry(np.zeros((5, 2)), "utility")
-    for law in (law_of(Strict(RANKINGS, 0.1), np.ones(3)), law_of(blended, np.ones(2))):
+    for law in (likelihood_of(Strict(RANKINGS, 0.1), np.ones(3)), likelihood_of(blended, np.ones(2))):
         assert law.log_likelihoods(c, user_seeds(c, 0), 5).tolist() == [0.0]
 
 
@@ -121,7 +123,7 @@ def test_blended_scores_are_integrated_as_numerical_quadrature_does(c, prior):
     def exact(a, b):
         return integral_over_weights(lambda t: -np.logaddexp(0, -leads[a:b] @ [t, 1 - t]).sum(), prior)
 
-    found = estimates(law_of(BradleyTerry(scores, "utility"), np.array(prior)), c, 50)
+    found = estimates(likelihood_of(BradleyTerry(scores, "utility"), np.array(prior)), c, 50)
     assert_close(found, [exact(a, b) for a, b in itertools.pairwise(c.offsets)])
 
 
@@ -134,13 +136,13 @@ def test_fractional_weights_are_powers_of_the_likelihood(prior):
     def exact(a, b):
         return integral_over_weights(lambda t: c.weights[a:b] @ np.log(p[a:b] @ [t, 1 - t]), prior)
 
-    found = estimates(law_of(component, np.array(prior)), c, 50)
+    found = estimates(likelihood_of(component, np.array(prior)), c, 50)
     assert_close(found, [exact(a, b) for a, b in itertools.pairwise(c.offsets)])
 
 
 def test_particles_and_integrals_say_the_same_about_long_users(monkeypatch):
     c = draw_comparisons(np.random.default_rng(3), n_users=6, n_items=5, most=60)
-    law = law_of(Strict(RANKINGS, 0.1), np.array([0.5, 0.3, 0.2]))
+    law = likelihood_of(Strict(RANKINGS, 0.1), np.array([0.5, 0.3, 0.2]))
     by_particles = estimates(law, c, 100)
     monkeypatch.setattr(laws, "MOST_TOKENS", 0)  # users with more are integrated
     by_integral = estimates(law, c, 100)
@@ -153,7 +155,7 @@ def test_particles_and_integrals_say_the_same_about_long_users(monkeypatch):
 @pytest.mark.parametrize("mixing", ["probability", "utility"])
 def test_nothing_depends_on_the_order_of_users_or_on_blocks(mixing, monkeypatch, rng):
     c = draw_comparisons(rng, n_users=30)
-    law = law_of(BradleyTerry(rng.standard_normal((5, 3)), mixing), np.ones(3))
+    law = likelihood_of(BradleyTerry(rng.standard_normal((5, 3)), mixing), np.ones(3))
     whole = held_out._log_likelihoods(law, c, 5, 0)
     order = rng.permutation(30)
     np.testing.assert_allclose(held_out._log_likelihoods(law, reordered(c, order), 5, 0), whole[order], rtol=1e-12)
@@ -165,7 +167,7 @@ def test_nothing_depends_on_the_order_of_users_or_on_blocks(mixing, monkeypatch,
 @pytest.mark.parametrize("mixing", ["probability", "utility"])
 def test_weight_two_is_the_row_twice(mixing, c, rng):
     times = rng.integers(1, 4, len(c))
-    law = law_of(BradleyTerry(rng.standard_normal((5, 3)), mixing), np.ones(3))
+    law = likelihood_of(BradleyTerry(rng.standard_normal((5, 3)), mixing), np.ones(3))
     once, over = (held_out._log_likelihoods(law, d, 5, 0) for d in (weighted(c, times), repeated(c, times)))
     np.testing.assert_allclose(once, over, rtol=1e-9)
     one = mean_log_likelihood([law], weighted(c, times), 5, np.random.default_rng(0))
@@ -174,7 +176,7 @@ def test_weight_two_is_the_row_twice(mixing, c, rng):
 
 def test_users_with_and_without_fractional_weights_may_come_together(c):
     weights = np.where(c.user_of_each() % 2, 0.5, 2.0)
-    law = law_of(Strict(RANKINGS, 0.1), np.ones(3))
+    law = likelihood_of(Strict(RANKINGS, 0.1), np.ones(3))
     mixed = held_out._log_likelihoods(law, weighted(c, weights), 5, 0)
     whole = held_out._log_likelihoods(law, weighted(c, np.full(len(c), 2.0)), 5, 0)
     half = held_out._log_likelihoods(law, weighted(c, np.full(len(c), 0.5)), 5, 0)
@@ -184,13 +186,13 @@ def test_users_with_and_without_fractional_weights_may_come_together(c):
 def test_a_ranking_that_nobody_follows_does_no_harm(c):
     for weights in (None, np.full(len(c), 0.5)):
         said = replace(c, weights=weights)
-        with_it = estimates(law_of(Strict(RANKINGS, 0.1), np.array([1.0, 1.0, 0.0])), said, 20)
-        without = estimates(law_of(Strict(RANKINGS[:2], 0.1), np.ones(2)), said, 20)
+        with_it = estimates(likelihood_of(Strict(RANKINGS, 0.1), np.array([1.0, 1.0, 0.0])), said, 20)
+        without = estimates(likelihood_of(Strict(RANKINGS[:2], 0.1), np.ones(2)), said, 20)
         assert_close(with_it, without.mean(axis=0))
 
 
 def test_several_fits_have_their_mean_likelihood(c):
-    laws = [law_of(Strict(RANKINGS[k : k + 1], 0.1), np.ones(1)) for k in range(2)]
+    laws = [likelihood_of(Strict(RANKINGS[k : k + 1], 0.1), np.ones(1)) for k in range(2)]
     each = [np.add.reduceat(np.log(law.likelihoods(c.winners, c.losers)[:, 0]), c.offsets[:-1]) for law in laws]
     expected = np.log(np.exp(each).mean(axis=0)).sum() / len(c)
     assert mean_log_likelihood(laws, c, 2, np.random.default_rng(0)) == pytest.approx(expected)
@@ -198,7 +200,9 @@ def test_several_fits_have_their_mean_likelihood(c):
 
 def test_no_comparisons_are_refused_with_a_sentence(c):
     with pytest.raises(DataError, match="nothing to score: expected at least one comparison"):
-        mean_log_likelihood([law_of(Strict(RANKINGS, 0.1), np.ones(3))], c.block(0, 0), 2, np.random.default_rng(0))
+        mean_log_likelihood(
+            [likelihood_of(Strict(RANKINGS, 0.1), np.ones(3))], c.block(0, 0), 2, np.random.default_rng(0)
+        )
 
 
 def test_users_who_said_different_things_have_different_seeds(rng):
@@ -210,8 +214,8 @@ def test_users_who_said_different_things_have_different_seeds(rng):
 def test_more_particles_are_less_noisy(c):
     p = Strict(RANKINGS, 0.1).chances(c.winners, c.losers)
     seeds = np.arange(300, dtype=np.uint64)[:, None] + np.zeros(c.n_users, np.uint64)
-    spread = [
+    scale = [
         np.std([kernels.read_left_to_right(c.offsets, p, np.ones(3), s, n, 2) for s in seeds], axis=0).mean()
         for n in (4, 64)
     ]
-    assert spread[1] < spread[0] / 2  # a quarter is expected
+    assert scale[1] < scale[0] / 2  # a quarter is expected

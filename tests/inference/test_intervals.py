@@ -8,8 +8,8 @@ from plurank.inference.posterior import draw_user, place_bounds, weight_bounds
 from plurank.inference.posterior import user_place_bounds as bounds_of_draws
 
 
-def user_place_bounds(scores, errors, correlations, weights, evidence, level):
-    return bounds_of_draws(scores, errors, correlations, weights, draw_user(weights, evidence), level)
+def user_place_bounds(scores, errors, correlations, weights, user_concentration, level):
+    return bounds_of_draws(scores, errors, correlations, weights, draw_user(weights, user_concentration), level)
 
 
 def places(scores):
@@ -65,8 +65,8 @@ def test_a_user_of_one_ranking_alone_has_the_places_of_that_ranking(rng):
 def test_less_evidence_about_a_user_makes_places_less_sure(rng):
     scores, certain = rng.standard_normal((10, 2)), np.zeros((10, 2))
     widths = []
-    for evidence in (np.inf, 1000.0, 10.0, 0.0):
-        lower, upper = user_place_bounds(scores, certain, np.eye(2), np.array([0.5, 0.5]), evidence, 0.9)
+    for user_concentration in (np.inf, 1000.0, 10.0, 0.0):
+        lower, upper = user_place_bounds(scores, certain, np.eye(2), np.array([0.5, 0.5]), user_concentration, 0.9)
         widths.append(int((upper - lower).sum()))
     assert widths[0] == 0
     assert widths == sorted(widths)
@@ -100,12 +100,12 @@ def test_places_for_a_user_are_those_of_drawing_scores_and_weights(rng):
 @given(
     seed=st.integers(0, 999),
     n_rankings=st.integers(1, 5),
-    evidence=st.floats(0.0, 1e4),
+    user_concentration=st.floats(0.0, 1e4),
     level=st.sampled_from([0.5, 0.9, 0.99]),
 )
-def test_bounds_of_weights_are_ordered_and_shares(seed, n_rankings, evidence, level):
+def test_bounds_of_weights_are_ordered_and_shares(seed, n_rankings, user_concentration, level):
     weights = np.random.default_rng(seed).dirichlet(np.ones(n_rankings), 4)
-    lower, upper = weight_bounds(weights, np.full(4, evidence), level)
+    lower, upper = weight_bounds(weights, np.full(4, user_concentration), level)
     assert lower.shape == upper.shape == weights.shape
     assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all()
 
@@ -113,8 +113,8 @@ def test_bounds_of_weights_are_ordered_and_shares(seed, n_rankings, evidence, le
 def test_more_evidence_and_lower_levels_make_narrower_bounds_around_the_weight():
     weights = np.array([[0.6, 0.3, 0.1]])
     widths = []
-    for evidence, level in ((1e4, 0.5), (1e4, 0.95), (100.0, 0.95), (1.0, 0.95)):
-        lower, upper = weight_bounds(weights, np.array([evidence]), level)
+    for user_concentration, level in ((1e4, 0.5), (1e4, 0.95), (100.0, 0.95), (1.0, 0.95)):
+        lower, upper = weight_bounds(weights, np.array([user_concentration]), level)
         assert ((lower <= weights) & (weights <= upper)).all()
         widths.append(float((upper - lower).sum()))
     assert widths == sorted(widths)
@@ -122,9 +122,9 @@ def test_more_evidence_and_lower_levels_make_narrower_bounds_around_the_weight()
 
 def test_bounds_of_weights_hold_the_stated_share_of_a_dirichlet(rng):
     # 20,000 draws: a share of 0.9 strays by 0.002
-    weights, evidence = np.array([[0.5, 0.3, 0.2]]), np.array([60.0])
-    lower, upper = weight_bounds(weights, evidence, 0.9)
-    drawn = rng.dirichlet(evidence[0] * weights[0], 20_000)
+    weights, user_concentration = np.array([[0.5, 0.3, 0.2]]), np.array([60.0])
+    lower, upper = weight_bounds(weights, user_concentration, 0.9)
+    drawn = rng.dirichlet(user_concentration[0] * weights[0], 20_000)
     np.testing.assert_allclose(((drawn >= lower) & (drawn <= upper)).mean(axis=0), 0.9, atol=0.011)
 
 

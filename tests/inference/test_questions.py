@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 from plurank.inference import questions
-from plurank.inference.likelihood import law_of
+from plurank.inference.likelihood import likelihood_of
 from plurank.inference.posterior import Draws
 from plurank.inference.questions import choose_questions, information_gain
 from plurank.mixed.bradley_terry import BradleyTerry
@@ -24,7 +24,7 @@ def gain_by_hand(chances, shares):
 
 def some_law(rng, n_items, mixing="probability", n_rankings=3):
     scores = 2.0 * rng.standard_normal((n_items, n_rankings))
-    return law_of(BradleyTerry(scores, mixing), np.ones(n_rankings)), scores
+    return likelihood_of(BradleyTerry(scores, mixing), np.ones(n_rankings)), scores
 
 
 def some_draws(rng, n=200, n_rankings=3):

@@ -2,15 +2,15 @@ import numpy as np
 import pytest
 from scipy.stats import truncnorm
 
-from plurank.inference.ratings import StarLaw, _expect_likings, fit_stars
+from plurank.inference.ratings import OrdinalRatings, _expect_likings, fit_stars
 
 THRESHOLDS = np.array([-1.5, -0.5, 0.4, 1.3])
 
 
-def draw(n_users=400, per_user=60, seed=0, mean=(0.2, 0.9), spread=(0.5, 0.2)):
+def draw(n_users=400, per_user=60, seed=0, mean=(0.2, 0.9), scale=(0.5, 0.2)):
     """Draw users, utilities and stars from the model, and everybody's line."""
     rng = np.random.default_rng(seed)
-    lines = np.asarray(mean) + np.asarray(spread) * rng.standard_normal((n_users, 2))
+    lines = np.asarray(mean) + np.asarray(scale) * rng.standard_normal((n_users, 2))
     users = np.repeat(np.arange(n_users), per_user)
     x = rng.standard_normal(len(users))
     likings = lines[users, 0] + lines[users, 1] * x + rng.standard_normal(len(users))
@@ -110,7 +110,7 @@ def test_hidden_likings_are_the_means_of_truncated_normals(rng):
 
 def test_chances_of_stars_are_those_of_drawing_a_line_and_a_liking(rng):
     line, covariance = np.array([0.3, 0.8]), np.array([[0.4, -0.1], [-0.1, 0.2]])
-    law = StarLaw(THRESHOLDS, line[None], covariance[None], centre=2.0, scale=0.5, converged=True)
+    law = OrdinalRatings(THRESHOLDS, line[None], covariance[None], centre=2.0, scale=0.5, converged=True)
     lines = rng.multivariate_normal(line, covariance, 100_000)
     likings = lines[:, 0] + lines[:, 1] * (2.6 - 2.0) / 0.5 + rng.standard_normal(100_000)
     drawn = np.bincount(np.searchsorted(THRESHOLDS, likings), minlength=5) / 100_000

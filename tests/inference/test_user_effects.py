@@ -6,8 +6,8 @@ from scipy.special import expit
 
 from plurank import Comparisons
 from plurank.inference.user_effects import (
-    check_spread,
-    choose_spread,
+    check_scale,
+    choose_scale,
     find_deviations,
     log_odds,
 )
@@ -35,8 +35,8 @@ def shared() -> np.ndarray:
     return np.random.default_rng(0).standard_normal(N_ITEMS)
 
 
-def crowd(shared: np.ndarray, spread: float, n_people: int = 300) -> np.ndarray:
-    return shared + spread * np.random.default_rng(1).standard_normal((n_people, N_ITEMS))
+def crowd(shared: np.ndarray, scale: float, n_people: int = 300) -> np.ndarray:
+    return shared + scale * np.random.default_rng(1).standard_normal((n_people, N_ITEMS))
 
 
 def test_deviations_are_where_the_posterior_is_flat(shared):
@@ -88,12 +88,12 @@ def test_people_are_apart(shared):
     )
 
 
-@pytest.mark.parametrize(("spread", "least", "most"), [(0.0, None, None), (1.0, 0.5, 2.0), (4.0, 2.0, 8.0)])
-def test_the_spread_is_found_that_people_have(shared, spread, least, most):
-    people = crowd(shared, spread)
+@pytest.mark.parametrize(("scale", "least", "most"), [(0.0, None, None), (1.0, 0.5, 2.0), (4.0, 2.0, 8.0)])
+def test_the_spread_is_found_that_people_have(shared, scale, least, most):
+    people = crowd(shared, scale)
     asked, test = ask(people, 30, 0), ask(people, 10, 1)
     chances = by_shared(shared, asked), by_shared(shared, test)
-    found = choose_spread(asked, chances[0], test.user_of_each(), test, chances[1])
+    found = choose_scale(asked, chances[0], test.user_of_each(), test, chances[1])
     assert found is None if least is None else least <= found <= most
 
 
@@ -103,7 +103,7 @@ def test_probabilities_of_one_have_finite_odds():
 
 def test_files_may_say_none_or_a_positive_number():
     for value in (None, 0.5, 2):
-        check_spread(value)
+        check_scale(value)
     for value in (0.0, -1.0, np.inf, np.nan, "much", True):
-        with pytest.raises(ValueError, match="deviation_ is not positive"):
-            check_spread(value)
+        with pytest.raises(ValueError, match="user_effect_scale_ is not positive"):
+            check_scale(value)

@@ -6,7 +6,7 @@ from scipy.special import expit
 from scipy.stats import beta
 
 from plurank import Comparisons
-from plurank.inference.likelihood import law_of
+from plurank.inference.likelihood import likelihood_of
 from plurank.inference.posterior import Draws, draw_weights, weigh_draws
 from plurank.mixed.bradley_terry import BradleyTerry
 
@@ -19,7 +19,7 @@ PRIOR = np.array([1.2, 0.8])
 def test_draws_agree_with_quadrature(mixing, weights):
     winners, losers = np.array([0, 1, 0, 2]), np.array([1, 2, 2, 0])
     c = Comparisons.from_arrays([0] * 4, winners, losers, weights=weights, items=np.arange(3))
-    draws = law_of(BradleyTerry(SCORES, mixing), PRIOR).draw_posterior(c, 40_000, 1)
+    draws = likelihood_of(BradleyTerry(SCORES, mixing), PRIOR).draw_posterior(c, 40_000, 1)
     grid = np.linspace(0, 1, 20_001)[1:-1]
     theta = np.stack([grid, 1 - grid], axis=1)
     lead = SCORES[winners] - SCORES[losers]

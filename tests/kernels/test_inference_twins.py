@@ -65,8 +65,8 @@ def test_deviations_are_found_where_the_first_step_leads_too_far():
 def test_the_dirichlets_of_users_equal_their_twin(case, max_rounds, is_weighted):
     offsets, likelihoods, prior, rng = case
     weights = rng.uniform(0.1, 3.0, len(likelihoods)) if is_weighted else NOTHING
-    start = rng.gamma(2.0, 1.0, (offsets.size - 1, len(prior))) + 1e-3
-    found, _ = both("infer_dirichlets", offsets, likelihoods, weights, prior, start, max_rounds, 0.0)
+    init = rng.gamma(2.0, 1.0, (offsets.size - 1, len(prior))) + 1e-3
+    found, _ = both("infer_dirichlets", offsets, likelihoods, weights, prior, init, max_rounds, 0.0)
     counts = weights if is_weighted else np.ones(len(likelihoods))
     if max_rounds:
         said = np.add.reduceat(np.append(counts, 0.0), offsets[:-1]) * (np.diff(offsets) > 0)

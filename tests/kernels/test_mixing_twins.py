@@ -19,29 +19,29 @@ def passes(draw):
     """The columns of comparisons, a start and a prior (1, K) or (M, K), and the rest of what a pass takes."""
     offsets, winners, losers, weights, n_items, rng = draw(users_and_items())
     n_rankings, n_users = draw(st.integers(1, 13)), offsets.size - 1
-    start = rng.dirichlet(np.full(n_rankings, 5.0), n_users)
+    init = rng.dirichlet(np.full(n_rankings, 5.0), n_users)
     prior = rng.uniform(0.1, 2.0, (draw(st.sampled_from([1, max(n_users, 1)])), n_rankings))
     edges = cut_users(offsets, 0) if n_users and draw(st.booleans()) else np.array([0, n_users])
     columns = (edges, offsets, winners, losers, weights)
-    return columns, n_items, start, prior, draw(st.integers(0, 6)), rng
+    return columns, n_items, init, prior, draw(st.integers(0, 6)), rng
 
 
 @pytest.mark.parametrize("name", ["probability_pass", "utility_pass"])
 @given(case=passes(), spread=st.sampled_from([0.1, 1.0, 4.0, 300.0]), informed=st.booleans())
 def test_the_passes_over_scores_equal_their_twins(name, case, spread, informed):
-    columns, n_items, start, prior, n_rounds, rng = case
-    scores = spread * rng.standard_normal((n_items, start.shape[1]))
+    columns, n_items, init, prior, n_rounds, rng = case
+    scores = spread * rng.standard_normal((n_items, init.shape[1]))
     tolerance = ONE_LAST_STEP if n_rounds else {"rtol": 1e-9, "atol": 1e-9}
-    theta, *_ = both(name, *columns, scores, start, prior, n_rounds, informed, **tolerance)
+    theta, *_ = both(name, *columns, scores, init, prior, n_rounds, informed, **tolerance)
     np.testing.assert_allclose(theta.sum(axis=1), 1.0, atol=1e-9)
 
 
 @given(case=passes())
 def test_the_pass_over_places_equals_its_twin(case):
-    columns, n_items, start, prior, n_rounds, rng = case
-    places, laws = draw_orders(rng, n_items, start.shape[1])
+    columns, n_items, init, prior, n_rounds, rng = case
+    places, laws = draw_orders(rng, n_items, init.shape[1])
     tolerance = ONE_LAST_STEP if n_rounds else {}
-    theta, *_ = both("places_pass", *columns, places, laws, start, prior, n_rounds, **tolerance)
+    theta, *_ = both("places_pass", *columns, places, laws, init, prior, n_rounds, **tolerance)
     np.testing.assert_allclose(theta.sum(axis=1), 1.0, atol=1e-9)
 
 

@@ -135,9 +135,9 @@ def test_regress_on_simplex_equals_its_twin(n_vertices, n_rows, dimension, seed)
 def test_user_weights_equal_their_twin(data, n_rankings, max_rounds):
     offsets, winners, losers, weights, n_items, rng = data
     places = np.stack([rng.permutation(n_items) for _ in range(n_rankings)], axis=1).astype(np.int32)
-    start = rng.dirichlet(np.ones(n_rankings), offsets.size - 1)
+    init = rng.dirichlet(np.ones(n_rankings), offsets.size - 1)
     prior = rng.uniform(0.01, 2.0, n_rankings)
-    arguments = (offsets, winners, losers, weights, places, 0.03, prior, start, max_rounds, 1e-12)
+    arguments = (offsets, winners, losers, weights, places, 0.03, prior, init, max_rounds, 1e-12)
     both("map_user_weights", *arguments)
 
 

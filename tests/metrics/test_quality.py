@@ -52,5 +52,5 @@ def test_a_fit_says_how_well_it_predicted_what_it_had_held_out(tmp_path):
 
 def test_where_nothing_was_held_out_nobody_knows_how_well_it_predicts():
     people = plurank.simulate(100, 8, 2, 20, random_state=0).comparisons
-    assert plurank.MixedRanking(2, concentration=1.0, spread=1.0, random_state=0).fit(people).quality_ is None
+    assert plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(people).quality_ is None
     assert plurank.MixedRanking(2, "strict", random_state=0).fit(people).quality_ is None

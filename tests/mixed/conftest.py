@@ -8,7 +8,7 @@ from tests.oracles.simulated_scores import simulate_scores
 
 @pytest.fixture(scope="module")
 def truth():
-    return simulate_scores(150, 8, 2, 40, "probability", 1, spread=1.5, shared=0.5, concentration=0.5)
+    return simulate_scores(150, 8, 2, 40, "probability", 1, score_scale=1.5, shared=0.5, concentration=0.5)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from plurank import MixedRanking
 
 # choosing the priors takes many passes; it is tested where it matters
-GIVEN = {"concentration": 1.0, "spread": 1.0, "random_state": 0}
+GIVEN = {"concentration": 1.0, "score_scale": 1.0, "random_state": 0}
 KINDS = {
     "probability": {},
     "utility": {"mixing": "utility"},

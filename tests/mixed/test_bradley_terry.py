@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 
-from plurank.mixed.bradley_terry import BradleyTerry, slopes
+from plurank.mixed.bradley_terry import BradleyTerry, win_gradients
 from plurank.mixed.priors import ScorePrior
 from tests.oracles.small_data import draw_comparisons
 
@@ -39,13 +39,13 @@ def test_the_score_prior_is_the_multivariate_normal_up_to_a_constant(n_rankings,
 @pytest.mark.parametrize("known", [False, True])
 def test_slope_and_curvature_of_the_score_prior_equal_finite_differences(known, rng):
     prior, scores = draw_prior(rng, (4, 3), known), rng.standard_normal((4, 3))
-    here, slope, curvature = prior.evaluate(scores)
+    here, gradient, hessian = prior.evaluate(scores)
     for at in np.ndindex(scores.shape):
         bump = np.zeros(scores.shape)
         bump[at] = 1e-3
         up, down = prior.evaluate(scores + bump)[0], prior.evaluate(scores - bump)[0]
-        assert (up - down) / 2e-3 == pytest.approx(slope[at], abs=1e-8)
-        assert (2 * here - up - down) / 1e-6 == pytest.approx(curvature[at], abs=1e-6)
+        assert (up - down) / 2e-3 == pytest.approx(gradient[at], abs=1e-8)
+        assert (2 * here - up - down) / 1e-6 == pytest.approx(hessian[at], abs=1e-6)
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -80,19 +80,19 @@ def test_predictions_mix_probabilities_or_utilities(rng):
     scores, theta = rng.standard_normal((5, 3)), rng.dirichlet(np.ones(3), 2)
     rows, left, right = np.array([0, 1, 1], np.int32), np.array([0, 1, 4], np.int32), np.array([3, 2, 0], np.int32)
     leads = scores[left] - scores[right]
-    evidence = np.array([3.0, 1e12])
-    mixed = BradleyTerry(scores).probabilities(theta, evidence, rows, left, right)
+    user_concentration = np.array([3.0, 1e12])
+    mixed = BradleyTerry(scores).probabilities(theta, user_concentration, rows, left, right)
     np.testing.assert_allclose(mixed, (theta[rows] * expit(leads)).sum(axis=1), rtol=1e-12)
-    blended = BradleyTerry(scores, "utility").probabilities(theta, evidence, rows, left, right)
+    blended = BradleyTerry(scores, "utility").probabilities(theta, user_concentration, rows, left, right)
     np.testing.assert_allclose(blended[1:], expit((theta[rows] * leads).sum(axis=1))[1:], rtol=1e-9)
 
 
 def test_blended_predictions_are_averaged_over_what_the_weights_may_be(rng):
-    scores, theta, evidence = 3.0 * rng.standard_normal((2, 3)), np.array([[0.2, 0.3, 0.5]]), np.array([4.0])
+    scores, theta, user_concentration = 3.0 * rng.standard_normal((2, 3)), np.array([[0.2, 0.3, 0.5]]), np.array([4.0])
     lead = scores[0] - scores[1]
     drawn = expit(rng.dirichlet(4.0 * theta[0], 200_000) @ lead).mean()
     ones = np.zeros(1, np.int32)
-    averaged = BradleyTerry(scores, "utility").probabilities(theta, evidence, ones, ones, ones + 1)[0]
+    averaged = BradleyTerry(scores, "utility").probabilities(theta, user_concentration, ones, ones, ones + 1)[0]
     assert averaged == pytest.approx(drawn, abs=0.03)  # a Gaussian stands for the Dirichlet
     assert abs(averaged - drawn) < abs(expit(theta[0] @ lead) - drawn)
 
@@ -113,7 +113,7 @@ def test_rankings_are_alike_where_their_own_scores_spread_little(rng):
 def test_slopes_are_differences_of_wins_where_scores_differ_and_those_of_the_logistic_where_none_do(n_different):
     scores = np.array([0.0, 2.0, 6.0])[np.arange(4) % n_different, None]
     wins = 0.1 * scores + 0.2
-    np.testing.assert_allclose(slopes(scores, wins), 0.1 if n_different > 1 else 0.25, atol=1e-12)
+    np.testing.assert_allclose(win_gradients(scores, wins), 0.1 if n_different > 1 else 0.25, atol=1e-12)
 
 
 def test_what_data_said_is_what_errors_have_beyond_the_prior():
@@ -128,14 +128,14 @@ def test_what_data_said_is_what_errors_have_beyond_the_prior():
 @pytest.mark.parametrize("n_priors", [1, 40])
 def test_users_weighed_group_after_group_say_what_they_say_all_at_once(mixing, n_priors, rng, monkeypatch):
     c, component = draw_comparisons(rng, n_users=40, n_items=5), BradleyTerry(rng.standard_normal((5, 2)), mixing)
-    start, prior = rng.dirichlet(np.ones(2), 40), rng.uniform(0.5, 2.0, (n_priors, 2))
+    init, prior = rng.dirichlet(np.ones(2), 40), rng.uniform(0.5, 2.0, (n_priors, 2))
     edges = np.array([0, 10, 15, 30, 40])
 
-    def weigh():
-        found = component.weigh(c, start, prior, 3, informed=True, edges=edges)
+    def update_memberships():
+        found = component.update_memberships(c, init, prior, 3, informed=True, edges=edges)
         return [*found.sums, *found[1:]]
 
-    at_once = weigh()
+    at_once = update_memberships()
     monkeypatch.setattr("plurank.engine.blocks.PRIVATE_BYTES", 1)
-    for one, other in zip(at_once, weigh(), strict=True):
+    for one, other in zip(at_once, update_memberships(), strict=True):
         np.testing.assert_array_equal(one, other)

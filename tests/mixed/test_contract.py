@@ -15,10 +15,10 @@ BAD_PARAMETERS = [
     *({"n_rankings": bad} for bad in (0, -1, 1.5, True, "3", None, np.nan)),
     *({"component": bad} for bad in ("", "plackett-luce", None, 1)),
     *({"mixing": bad} for bad in ("", "both", None)),
-    *({"start": bad} for bad in ("", "warm", None)),
+    *({"init": bad} for bad in ("", "warm", None)),
     *({"concentration": bad} for bad in (0, -1, np.nan, np.inf, "much")),
-    *({"spread": bad} for bad in (0, -1, np.nan, "wide")),
-    *({"rated": bad} for bad in (1, "yes")),
+    *({"score_scale": bad} for bad in (0, -1, np.nan, "wide")),
+    *({"from_ratings": bad} for bad in (1, "yes")),
     *({"ensemble": bad} for bad in (0, -1, 1.5, None)),
     *({"max_iter": bad} for bad in (0, -1, 2.5, None)),
     *({"tol": bad} for bad in (0, -1e-5, np.nan, None)),
@@ -75,7 +75,7 @@ class TestEnsemble(MixedContract):
         # every member of an ensemble has weights of its own, so the mean is that member's mean
         average = copy.deepcopy(model)
         average.user_weights_[0] = model.mean_weights_
-        average.user_evidence_[0] = model.concentration_
+        average.user_concentration_[0] = model.concentration_
         average.member_weights_[:, 0] = model.member_weights_.mean(axis=1)
         pairs = list(itertools.permutations(model.items_.tolist(), 2))
         left, right = (list(side) for side in zip(*pairs, strict=True))

@@ -30,14 +30,14 @@ def test_fitted_attributes_have_their_shapes(kind, model):
     n_others = model.ensemble - 1
     shapes = {
         "rankings_": (2, 8), "scores_": (8, 2), "score_errors_": (8, 2), "user_weights_": (150, 2),
-        "mean_weights_": (2,), "user_evidence_": (150,), "member_scores_": (n_others, 8, 2),
+        "mean_weights_": (2,), "user_concentration_": (150,), "member_scores_": (n_others, 8, 2),
         "member_weights_": (n_others, 150, 2), "log_posterior_": (model.n_iter_,), "items_": (8,), "users_": (150,),
     }  # fmt: skip
     assert {name: getattr(model, name).shape for name in shapes} == shapes
     assert all(np.isfinite(getattr(model, name)).all() for name in shapes)
     assert (model.score_errors_ > 0).all()
-    assert (model.user_evidence_ > 0).all()
-    assert (model.concentration_, model.spread_) == (1.0, 1.0)
+    assert (model.user_concentration_ > 0).all()
+    assert (model.concentration_, model.score_scale_) == (1.0, 1.0)
     assert hasattr(model, "dispersion_") == (kind == "mallows")
     assert hasattr(model, "flip_probability_") == (kind == "strict")
     assert set(model.fields) <= set(vars(model))
@@ -61,37 +61,37 @@ def test_the_most_followed_ranking_comes_first(model):
 
 def test_the_log_posterior_never_falls(kind, model, truth):
     assert model.converged_
-    for fitted in (model, make(kind, 3, start="random", tol=1e-7).fit(truth.comparisons)):
+    for fitted in (model, make(kind, 3, init="random", tol=1e-7).fit(truth.comparisons)):
         assert len(fitted.log_posterior_) > 2
         assert (np.diff(fitted.log_posterior_) >= -1e-9 * np.abs(fitted.log_posterior_[1:])).all()
 
 
-@pytest.mark.parametrize("start", ["items", "pairs", "random"])
-def test_every_start_leads_to_the_same_rankings_on_easy_data(start, models, truth):
-    other = make(start=start).fit(truth.comparisons)
+@pytest.mark.parametrize("init", ["items", "pairs", "random"])
+def test_every_start_leads_to_the_same_rankings_on_easy_data(init, models, truth):
+    other = make(init=init).fit(truth.comparisons)
     assert plurank.ranking_error(other.rankings_, models["probability"].rankings_) < 0.04  # one swap of neighbours
 
 
 def test_a_start_that_fails_says_why():
     c = Comparisons.from_arrays([1, 1, 2, 2, 3, 3], list("baaaba"), list("abbbab"))
     with pytest.raises(NotIdentifiableError, match="3 rankings were asked for"):
-        make(n_rankings=3, start="pairs").fit(c)
+        make(n_rankings=3, init="pairs").fit(c)
 
 
 def test_priors_are_chosen_on_held_out_comparisons(truth):
     train, test = truth.comparisons.split(0.2, random_state=0)
     chosen = MixedRanking(2, random_state=0).fit(train)
-    held_back = MixedRanking(2, concentration=1000.0, spread=0.03, random_state=0).fit(train)
+    held_back = MixedRanking(2, concentration=1000.0, score_scale=0.03, random_state=0).fit(train)
     assert chosen.score(test) > held_back.score(test)
-    half = MixedRanking(2, spread=0.7, random_state=0).fit(train)
-    assert half.spread_ == 0.7
+    half = MixedRanking(2, score_scale=0.7, random_state=0).fit(train)
+    assert half.score_scale_ == 0.7
     assert half.concentration_ != 3.0
 
 
 def test_data_too_few_to_hold_anything_out_keep_the_vague_priors():
     c = Comparisons.from_arrays([1, 1, 2], list("aab"), list("bcc"))
     model = MixedRanking(2, random_state=0).fit(c)
-    assert (model.concentration_, model.spread_) == (3.0, 1.0)
+    assert (model.concentration_, model.score_scale_) == (3.0, 1.0)
 
 
 def test_all_attributes_are_the_same_for_one_two_and_four_threads():
@@ -126,29 +126,29 @@ for kind in KINDS:
 # against slow twins
 
 
-def one_bradley_terry_ranking(c, spread):
+def one_bradley_terry_ranking(c, score_scale):
     """Scores (Q,) that maximise the posterior of one ranking, with a general optimiser."""
-    variance = spread**2 + max(spread, 1.0) ** 2  # own and shared part
+    variance = score_scale**2 + max(score_scale, 1.0) ** 2  # own and shared part
     counts = np.ones(len(c)) if c.weights is None else c.weights
 
     def loss(scores):
         gaps = scores[c.winners] - scores[c.losers]
         surprise = counts * sigmoid(-gaps)
-        slope = scores / variance
-        np.add.at(slope, c.winners, -surprise)
-        np.add.at(slope, c.losers, surprise)
-        return (counts * np.logaddexp(0.0, -gaps)).sum() + 0.5 * (scores**2).sum() / variance, slope
+        gradient = scores / variance
+        np.add.at(gradient, c.winners, -surprise)
+        np.add.at(gradient, c.losers, surprise)
+        return (counts * np.logaddexp(0.0, -gaps)).sum() + 0.5 * (scores**2).sum() / variance, gradient
 
     return minimize(loss, np.zeros(c.n_items), jac=True, method="BFGS", options={"gtol": 1e-9}).x
 
 
 @pytest.mark.parametrize("mixing", ["probability", "utility"])
-@pytest.mark.parametrize("spread", [0.4, 2.0])
+@pytest.mark.parametrize("score_scale", [0.4, 2.0])
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_one_ranking_is_a_bradley_terry_ranking(mixing, spread, is_weighted, rng):
+def test_one_ranking_is_a_bradley_terry_ranking(mixing, score_scale, is_weighted, rng):
     c = draw_comparisons(rng, n_users=30, n_items=6, weighted=is_weighted)
-    model = MixedRanking(1, mixing=mixing, concentration=1.0, spread=spread, tol=1e-12, random_state=0).fit(c)
-    np.testing.assert_allclose(model.scores_[:, 0], one_bradley_terry_ranking(c, spread), atol=1e-5)
+    model = MixedRanking(1, mixing=mixing, concentration=1.0, score_scale=score_scale, tol=1e-12, random_state=0).fit(c)
+    np.testing.assert_allclose(model.scores_[:, 0], one_bradley_terry_ranking(c, score_scale), atol=1e-5)
     np.testing.assert_array_equal(model.user_weights_, 1.0)
 
 
@@ -161,7 +161,7 @@ def test_predictions_follow_the_formulas(models, truth):
         p = (sigmoid(gaps) * theta).sum(axis=1)
         if kind == "utility":
             mean = (gaps * theta).sum(axis=1)
-            variance = ((gaps**2 * theta).sum(axis=1) - mean**2) / (model.user_evidence_[users] + 1.0)
+            variance = ((gaps**2 * theta).sum(axis=1) - mean**2) / (model.user_concentration_[users] + 1.0)
             p = sigmoid(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
         np.testing.assert_allclose(model.predict_proba(asked(c)), p)
     strict = models["strict"]
@@ -200,7 +200,7 @@ def test_weight_two_is_the_row_twice(kind, truth):
     c = truth.comparisons.block(0, 60)
     times = np.random.default_rng(0).integers(1, 3, len(c))
     # from scores drawn by chance, because what marks users counts comparisons
-    once, over = (make(kind, start="random", tol=1e-9).fit(data) for data in (weighted(c, times), repeated(c, times)))
+    once, over = (make(kind, init="random", tol=1e-9).fit(data) for data in (weighted(c, times), repeated(c, times)))
     np.testing.assert_array_equal(once.rankings_, over.rankings_)
     np.testing.assert_allclose(once.scores_, over.scores_, atol=0.02)
     np.testing.assert_allclose(once.user_weights_, over.user_weights_, atol=0.01)
@@ -259,7 +259,7 @@ def test_a_user_with_one_comparison_stays_near_the_mean(kind, truth, models):
     lonely = model.users_.tolist().index(999)
     away = np.abs(model.user_weights_ - model.mean_weights_).max(axis=1)
     assert away[lonely] < np.median(away) + 0.1
-    assert model.user_evidence_[lonely] < np.median(model.user_evidence_)
+    assert model.user_concentration_[lonely] < np.median(model.user_concentration_)
 
 
 def test_ids_may_hold_anything(kind, tmp_path):
@@ -302,9 +302,9 @@ def test_comparisons_made_from_ratings_are_noticed_unless_told_otherwise(rng):
     users, items = np.nonzero(rng.random((40, 10)) < 0.8)
     ratings = pl.DataFrame({"user": users, "item": items, "rating": rng.integers(1, 6, len(users))})
     c = Comparisons.from_ratings(ratings)
-    looked, told, denied = (make(rated=rated).fit(c) for rated in (None, True, False))
-    assert (looked.rated_, told.rated_, denied.rated_) == (True, True, False)
-    assert_same_model(looked.set_params(rated=True), told)
-    assert looked.user_evidence_.mean() < 0.7 * denied.user_evidence_.mean()
+    looked, told, denied = (make(from_ratings=rated).fit(c) for rated in (None, True, False))
+    assert (looked.from_ratings_, told.from_ratings_, denied.from_ratings_) == (True, True, False)
+    assert_same_model(looked.set_params(from_ratings=True), told)
+    assert looked.user_concentration_.mean() < 0.7 * denied.user_concentration_.mean()
     assert looked.score_errors_.mean() > denied.score_errors_.mean()
     np.testing.assert_allclose(looked.transform(c), looked.user_weights_, atol=1e-4)

@@ -53,7 +53,7 @@ def test_a_mixed_file_without_one_of_its_parts_is_refused(kind, mixed, path):
     content = mixed[kind][1]
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = archive.namelist()
-    assert {"scores_.npy", "score_errors_.npy", "user_evidence_.npy", "log_posterior_.npy"} <= set(names)
+    assert {"scores_.npy", "score_errors_.npy", "user_concentration_.npy", "log_posterior_.npy"} <= set(names)
     for name in names:
         path.write_bytes(rezip(content, without=(name,)))
         with pytest.raises(DataError) as error:
@@ -66,14 +66,14 @@ MISFITS = {
     "scores that are no numbers": ("probability", {"scores_.npy": npy(np.full((6, 2), np.nan))}, None),
     "scores that contradict the rankings": ("probability", {"scores_.npy": npy(np.zeros((6, 2)))}, None),
     "correlations above one": ("probability", {"score_correlations_.npy": npy(np.full((2, 2), 2.0))}, None),
-    "ratings that are a number": ("probability", None, lambda d: d["fitted"].update(rated_=1)),
+    "ratings that are a number": ("probability", None, lambda d: d["fitted"].update(from_ratings_=1)),
     "errors below zero": ("probability", {"score_errors_.npy": npy(np.full((6, 2), -1.0))}, None),
     "errors without end": ("probability", {"score_errors_.npy": npy(np.full((6, 2), np.inf))}, None),
     "errors that are no numbers": ("probability", {"score_errors_.npy": npy(np.full((6, 2), np.nan))}, None),
-    "evidence of other users": ("probability", {"user_evidence_.npy": npy(np.ones(3))}, None),
-    "evidence below zero": ("probability", {"user_evidence_.npy": npy(np.full(60, -1.0))}, None),
-    "a spread of nothing": ("probability", None, lambda d: d["fitted"].update(spread_=0.0)),
-    "no spread": ("probability", None, lambda d: d["fitted"].pop("spread_")),
+    "evidence of other users": ("probability", {"user_concentration_.npy": npy(np.ones(3))}, None),
+    "evidence below zero": ("probability", {"user_concentration_.npy": npy(np.full(60, -1.0))}, None),
+    "a spread of nothing": ("probability", None, lambda d: d["fitted"].update(score_scale_=0.0)),
+    "no spread": ("probability", None, lambda d: d["fitted"].pop("score_scale_")),
     "a concentration below zero": ("probability", None, lambda d: d["fitted"].update(concentration_=-1.0)),
     "a posterior that is no number": ("probability", {"log_posterior_.npy": npy(np.array([np.nan]))}, None),
     "a table of posteriors": ("probability", {"log_posterior_.npy": npy(np.zeros((2, 2)))}, None),
@@ -104,7 +104,7 @@ def test_a_mixed_file_whose_parts_do_not_fit_is_refused(kind, mixed, path):
 
 
 @pytest.mark.parametrize("value", [1e308, -1e12, np.inf])
-@pytest.mark.parametrize("name", ["scores_", "score_errors_", "user_evidence_"])
+@pytest.mark.parametrize("name", ["scores_", "score_errors_", "user_concentration_"])
 def test_absurd_numbers_are_refused(name, value, mixed, path):
     model, content = mixed["probability"]
     array = getattr(model, name).copy()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from plurank import DataError, NotIdentifiableError, simulate
-from plurank.mixed.init import WAYS, scores_of_weights, start_rankings
+from plurank.mixed.init import WAYS, init_rankings, scores_of_weights
 from plurank.mixed.priors import Priors
-from plurank.mixed.users import InMemory
+from plurank.mixed.users import UsersInMemory
 from tests.oracles.small_data import build
 
 both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
@@ -19,9 +19,9 @@ def simulated():
     return simulate(120, 8, 2, 25, random_state=3, mean_weights=[0.5, 0.5])
 
 
-def log_posterior(c, start, priors):
-    found = InMemory(c).begin(start.mean_weights).weigh(start.component, priors.counts, 50)
-    return found.log_posterior + priors.scores.evaluate(start.component.scores)[0]
+def log_posterior(c, init, priors):
+    found = UsersInMemory(c).begin(init.mean_weights).update_memberships(init.component, priors.counts, 50)
+    return found.log_posterior + priors.scores.evaluate(init.component.scores)[0]
 
 
 @both_mixings
@@ -31,19 +31,19 @@ def test_the_best_start_is_the_best_of_all_single_ways(mixing, simulated):
     for n, name in enumerate(WAYS):
         rng = np.random.default_rng(7)
         rng.spawn(n)  # so that the way is given the generator that it has among the others
-        start = start_rankings(InMemory(c), 2, mixing, name, priors, rng=rng)
-        assert start.component.scores.shape == (8, 2)
-        assert start.component.mixing == mixing
-        assert start.mean_weights.sum() == pytest.approx(1.0)
-        singles.append((log_posterior(c, start, priors), start))
-    best = start_rankings(InMemory(c), 2, mixing, "best", priors, rng=np.random.default_rng(7))
+        init = init_rankings(UsersInMemory(c), 2, mixing, name, priors, rng=rng)
+        assert init.component.scores.shape == (8, 2)
+        assert init.component.mixing == mixing
+        assert init.mean_weights.sum() == pytest.approx(1.0)
+        singles.append((log_posterior(c, init, priors), init))
+    best = init_rankings(UsersInMemory(c), 2, mixing, "best", priors, rng=np.random.default_rng(7))
     np.testing.assert_array_equal(best.component.scores, max(singles, key=itemgetter(0))[1].component.scores)
 
 
 def test_the_same_seed_starts_the_same_way(simulated):
     once, again = (
-        start_rankings(
-            InMemory(simulated.comparisons), 2, "utility", "best", Priors.vague(2), rng=np.random.default_rng(1)
+        init_rankings(
+            UsersInMemory(simulated.comparisons), 2, "utility", "best", Priors.vague(2), rng=np.random.default_rng(1)
         )
         for _ in range(2)
     )
@@ -54,16 +54,16 @@ def test_the_same_seed_starts_the_same_way(simulated):
 def test_where_pairs_cannot_tell_rankings_apart_the_best_start_is_another(rng):
     lonely = build(np.arange(40), rng.integers(0, 2, 40), 2 + rng.integers(0, 2, 40), None, np.arange(4))
     with pytest.raises(DataError, match="no user has two or more comparisons"):
-        start_rankings(InMemory(lonely), 2, "probability", "pairs", Priors.vague(2), rng=np.random.default_rng(0))
-    start = start_rankings(InMemory(lonely), 2, "probability", "best", Priors.vague(2), rng=np.random.default_rng(0))
-    assert np.isfinite(start.component.scores).all()
+        init_rankings(UsersInMemory(lonely), 2, "probability", "pairs", Priors.vague(2), rng=np.random.default_rng(0))
+    init = init_rankings(UsersInMemory(lonely), 2, "probability", "best", Priors.vague(2), rng=np.random.default_rng(0))
+    assert np.isfinite(init.component.scores).all()
 
 
 def test_a_single_ranking_has_a_start(simulated):
-    start = start_rankings(
-        InMemory(simulated.comparisons), 1, "probability", "best", Priors.vague(1), rng=np.random.default_rng(0)
+    init = init_rankings(
+        UsersInMemory(simulated.comparisons), 1, "probability", "best", Priors.vague(1), rng=np.random.default_rng(0)
     )
-    np.testing.assert_allclose(start.mean_weights, 1.0)
+    np.testing.assert_allclose(init.mean_weights, 1.0)
 
 
 @both_mixings
@@ -75,8 +75,8 @@ def test_scores_of_weights_favour_what_the_users_of_a_ranking_prefer(mixing, sim
 
 def test_progress_is_told_for_every_way(simulated):
     told = []
-    start_rankings(
-        InMemory(simulated.comparisons),
+    init_rankings(
+        UsersInMemory(simulated.comparisons),
         2,
         "probability",
         "best",
@@ -89,7 +89,7 @@ def test_progress_is_told_for_every_way(simulated):
 
 
 def test_a_way_that_fails_is_left_out(monkeypatch, rng):
-    crowd = InMemory(simulate(50, 5, 2, 20, random_state=0).comparisons)
+    users = UsersInMemory(simulate(50, 5, 2, 20, random_state=0).comparisons)
     tried = []
 
     def follow(name, way):
@@ -103,6 +103,6 @@ def test_a_way_that_fails_is_left_out(monkeypatch, rng):
 
     for name, way in list(WAYS.items()):
         monkeypatch.setitem(WAYS, name, follow(name, way))
-    begun = start_rankings(crowd, 2, "probability", "best", Priors.vague(2), rng=rng)
+    begun = init_rankings(users, 2, "probability", "best", Priors.vague(2), rng=rng)
     assert len(tried) == 2
     assert np.isfinite(begun.component.scores).all()

@@ -76,7 +76,7 @@ def mean_width(frames):
 def test_more_data_make_intervals_narrower(kind):
     widths = []
     for n_comparisons in (15, 240):
-        c = simulate_scores(60, 8, 2, n_comparisons, "probability", 2, spread=1.5, concentration=0.5).comparisons
+        c = simulate_scores(60, 8, 2, n_comparisons, "probability", 2, score_scale=1.5, concentration=0.5).comparisons
         model, some = make(kind).fit(c), range(0, 60, 6)
         weights, users = (mean_width([ask(user) for user in some]) for ask in (model.weight_intervals, model.rank))
         boards = mean_width([model.leaderboard(1), model.leaderboard(2)])

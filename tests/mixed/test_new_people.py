@@ -77,15 +77,15 @@ def test_transform_refuses_unknown_items_unless_told_otherwise(model):
 def test_predict_new_folds_users_in_and_predicts_what_they_say_next(kind, model, truth):
     first, then = truth.comparisons.block(0, 20).split(0.3, random_state=0)
     model = copy.deepcopy(model)
-    model.deviation_ = None
+    model.user_effect_scale_ = None
     p = model.predict_new(first, then)
     assert p.shape == (len(then),)
     if kind != "ensemble":
         folded = copy.deepcopy(model)
         folded.users_, folded.user_weights_ = first.users, model.transform(first)
-        start = np.tile(model.mean_weights_, (first.n_users, 1))
+        init = np.tile(model.mean_weights_, (first.n_users, 1))
         counts = model.concentration_ * model.mean_weights_[None]
-        folded.user_evidence_ = model._component().weigh(first, start, counts, 50).evidence
+        folded.user_concentration_ = model._component().update_memberships(first, init, counts, 50).user_concentration
         np.testing.assert_allclose(p, folded.predict_proba(asked(then)), atol=1e-6)
     # 28 comparisons say something about a user: better than to take everybody for average
     strangers = Comparisons(then.winners, then.losers, then.offsets, then.items, then.users + 1000)

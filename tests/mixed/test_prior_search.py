@@ -23,7 +23,7 @@ from plurank.mixed.prior_search import (
     rescale,
 )
 from plurank.mixed.priors import Priors, mean_of
-from plurank.mixed.users import InMemory
+from plurank.mixed.users import UsersInMemory
 from tests.oracles.small_data import draw_comparisons
 
 
@@ -33,41 +33,41 @@ def strict_data():
 
 
 def choose(comparisons, priors, *free, mixing="probability"):
-    return choose_priors(InMemory(comparisons), priors, mixing, free, rng=np.random.default_rng(0)).priors
+    return choose_priors(UsersInMemory(comparisons), priors, mixing, free, rng=np.random.default_rng(0)).priors
 
 
 def test_priors_that_are_not_free_stay(strict_data):
     priors = Priors.vague(2)
     assert choose(strict_data, priors) is priors
-    moved = choose(strict_data, priors, "spread")
+    moved = choose(strict_data, priors, "score_scale")
     assert moved.concentration == priors.concentration
-    assert moved.spread != priors.spread
+    assert moved.score_scale != priors.score_scale
     moved = choose(strict_data, priors, "concentration")
-    assert moved.spread == priors.spread
+    assert moved.score_scale == priors.score_scale
 
 
 def test_where_nothing_is_free_nothing_is_tried(strict_data, rng):
-    crowd = InMemory(strict_data)
+    users = UsersInMemory(strict_data)
     for n_rankings, rated in ((2, False), (1, True)):
-        chosen = choose_priors(crowd, Priors.vague(n_rankings), "probability", (), rated=rated, rng=rng)
+        chosen = choose_priors(users, Priors.vague(n_rankings), "probability", (), rated=rated, rng=rng)
         assert chosen.quality is None
-    assert choose_priors(crowd, Priors.vague(2), "probability", (), rated=True, rng=rng).quality is not None
+    assert choose_priors(users, Priors.vague(2), "probability", (), rated=True, rng=rng).quality is not None
 
 
 def test_a_single_ranking_has_no_concentration_to_choose(strict_data):
     priors = Priors.vague(1)
     assert choose(strict_data, priors, "concentration") is priors
-    assert choose(strict_data, priors, "concentration", "spread").concentration == priors.concentration
+    assert choose(strict_data, priors, "concentration", "score_scale").concentration == priors.concentration
 
 
 def test_too_little_data_give_the_priors_back(rng):
     priors = Priors.vague(2)
-    assert choose(draw_comparisons(rng, n_users=4, most=3), priors, "concentration", "spread") is priors
+    assert choose(draw_comparisons(rng, n_users=4, most=3), priors, "concentration", "score_scale") is priors
 
 
 def test_strict_choices_of_users_with_one_ranking_each_ask_for_a_large_spread_and_a_small_concentration(strict_data):
-    chosen = choose(strict_data, Priors.vague(2), "concentration", "spread")
-    assert chosen.spread > 1.0
+    chosen = choose(strict_data, Priors.vague(2), "concentration", "score_scale")
+    assert chosen.score_scale > 1.0
     assert chosen.concentration < 1.0
 
 
@@ -78,16 +78,16 @@ def test_priors_with_which_a_fit_from_nothing_predicts_worse_are_not_taken(stric
     assert not _is_worse(good, Fits(splits, bad, "probability"))
     assert not _is_worse(good, Fits(splits, good, "probability"))
     first = Priors.vague(2)
-    assert choose(strict_data, first, "concentration", "spread") != first
+    assert choose(strict_data, first, "concentration", "score_scale") != first
     monkeypatch.setattr(choosing, "_is_worse", lambda *_: True)
-    assert choose(strict_data, first, "concentration", "spread") is first
+    assert choose(strict_data, first, "concentration", "score_scale") is first
 
 
 def test_no_priors_are_tried_twice_and_what_is_clear_is_tried_on_one_split(strict_data, monkeypatch):
     fitted = []
 
     def fit(split, priors, mixing, n_passes, memory=None):
-        fitted.append((id(split.train), n_passes, priors.concentration, priors.spread))
+        fitted.append((id(split.train), n_passes, priors.concentration, priors.score_scale))
         return real(split, priors, mixing, n_passes, memory)
 
     real = choosing._fit
@@ -95,7 +95,7 @@ def test_no_priors_are_tried_twice_and_what_is_clear_is_tried_on_one_split(stric
     splits = _splits(strict_data, 2, "probability", False, np.random.default_rng(0))
     first = Priors.vague(2, 0.3, 3.0)
     fits = Fits(splits, first, "probability")
-    clearly_worse = replace(first, concentration=100.0, spread=0.1)
+    clearly_worse = replace(first, concentration=100.0, score_scale=0.1)
     gains = [fits.gain(clearly_worse, first) for _ in range(2)]
     assert gains[0] == gains[1]
     assert gains[0][0] < 0
@@ -114,23 +114,23 @@ def test_rescaled_scores_keep_what_rankings_share_and_how_much_people_differ(rng
 
 @pytest.mark.parametrize("mixing", ["probability", "utility"])
 def test_the_priors_stay_within_their_ranges(strict_data, mixing):
-    chosen = choose(strict_data, Priors.vague(2, 0.05, 30.0), "concentration", "spread", mixing=mixing)
+    chosen = choose(strict_data, Priors.vague(2, 0.05, 30.0), "concentration", "score_scale", mixing=mixing)
     for name, (low, high) in RANGES.items():
         assert low <= getattr(chosen, name) <= high
 
 
 def test_the_same_seed_chooses_the_same_priors(strict_data):
-    once, again = (choose(strict_data, Priors.vague(2), "spread", mixing="utility") for _ in range(2))
-    assert (once.spread, once.concentration) == (again.spread, again.concentration)
+    once, again = (choose(strict_data, Priors.vague(2), "score_scale", mixing="utility") for _ in range(2))
+    assert (once.score_scale, once.concentration) == (again.score_scale, again.concentration)
 
 
 def test_progress_is_told_while_choosing(strict_data):
     told = []
     choose_priors(
-        InMemory(strict_data),
+        UsersInMemory(strict_data),
         Priors.vague(2),
         "probability",
-        ("spread",),
+        ("score_scale",),
         rng=np.random.default_rng(0),
         on_progress=lambda stage, done: told.append((stage, done)),
     )
@@ -157,9 +157,14 @@ def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
         ranked = pl.DataFrame({"user": users, "item": items, "rank": (-seen).argsort().argsort().ravel() + 1})
         c = Comparisons.from_rankings(ranked)
         chosen = choose_priors(
-            InMemory(c), Priors.vague(2), mixing, ("concentration", "spread"), rated=True, rng=np.random.default_rng(0)
+            UsersInMemory(c),
+            Priors.vague(2),
+            mixing,
+            ("concentration", "score_scale"),
+            rated=True,
+            rng=np.random.default_rng(0),
         ).priors
-        worths.append(chosen.worth)
+        worths.append(chosen.rating_weight)
     assert worths[0] > worths[1]
 
 
@@ -171,36 +176,38 @@ def test_priors_stay_where_few_ratings_tell_little_of_each_score(n_users, many, 
     users, items = (index.ravel() for index in np.indices(seen.shape))
     c = Comparisons.from_ratings(pl.DataFrame({"user": users, "item": items, "rating": seen.ravel()}))
     priors = Priors.vague(2)
-    found = choose_priors(InMemory(c), priors, "utility", ("spread",), rated=True, rng=np.random.default_rng(0))
-    assert (found.priors.spread != priors.spread) == moves
+    found = choose_priors(
+        UsersInMemory(c), priors, "utility", ("score_scale",), rated=True, rng=np.random.default_rng(0)
+    )
+    assert (found.priors.score_scale != priors.score_scale) == moves
     assert found.quality is not None, "what they predict is told all the same"
 
 
 def test_comparisons_asked_one_by_one_have_no_worth_to_choose(strict_data):
-    assert choose(strict_data, Priors.vague(2), "concentration", "spread").worth == 1.0
+    assert choose(strict_data, Priors.vague(2), "concentration", "score_scale").rating_weight == 1.0
 
 
 @pytest.mark.parametrize(("top", "moved"), [(0.3, 0.3), (-0.45, -0.45), (0.0, 0.0), (0.9, 0.5), (-4.0, -0.5)])
 def test_priors_move_to_the_top_of_the_parabola_through_their_neighbours_by_half_a_step_at_most(top, moved):
     priors = Priors.vague(2, concentration=1.0)
-    gains = {_place(_move(priors, {"spread": 1.0}, sign)): top**2 - (sign - top) ** 2 for sign in (-1.0, 1.0)}
+    gains = {_place(_move(priors, {"score_scale": 1.0}, sign)): top**2 - (sign - top) ** 2 for sign in (-1.0, 1.0)}
     found = _between(priors, gains)
     assert found.concentration == 1.0, "whose neighbours were not tried"
-    assert found.spread == pytest.approx(STEP**moved)
+    assert found.score_scale == pytest.approx(STEP**moved)
 
 
 def test_priors_stay_where_neighbours_do_not_bend_down():
     priors = Priors.vague(2, concentration=1.0)
-    gains = {_place(_move(priors, {"spread": 1.0}, sign)): sign for sign in (-1.0, 1.0)}
+    gains = {_place(_move(priors, {"score_scale": 1.0}, sign)): sign for sign in (-1.0, 1.0)}
     assert _between(priors, gains) is priors
 
 
 def test_a_move_along_the_ridge_changes_the_concentration_by_twice_as_many_steps():
     priors = Priors.vague(2, concentration=1.0)
     for sign in (-1.0, 1.0):
-        moved = _move(priors, {"concentration": 2.0, "spread": 1.0}, sign)
+        moved = _move(priors, {"concentration": 2.0, "score_scale": 1.0}, sign)
         assert moved.concentration == pytest.approx(10.0**sign)
-        assert moved.spread == pytest.approx(10.0 ** (0.5 * sign))
+        assert moved.score_scale == pytest.approx(10.0 ** (0.5 * sign))
     assert _move(priors, {"concentration": 7.0}, 1.0) is None
 
 

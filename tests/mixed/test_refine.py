@@ -18,7 +18,7 @@ from plurank.mixed.refine import (
     refine_orders,
     refine_scores,
 )
-from plurank.mixed.users import InMemory
+from plurank.mixed.users import UsersInMemory
 from plurank.topic.orders import Strict
 from tests.oracles.log_posterior import log_posterior
 from tests.oracles.small_data import draw_comparisons
@@ -46,21 +46,21 @@ def never_falls(history):
 
 @both_mixings
 @settings(max_examples=25)
-@given(case=cases(), spread=st.sampled_from([0.3, 3.0, 20.0]), known=st.booleans(), max_iter=st.integers(1, 20))
-def test_refining_scores_never_lowers_the_posterior_and_tells_it_rightly(mixing, case, spread, known, max_iter):
+@given(case=cases(), score_scale=st.sampled_from([0.3, 3.0, 20.0]), known=st.booleans(), max_iter=st.integers(1, 20))
+def test_refining_scores_never_lowers_the_posterior_and_tells_it_rightly(mixing, case, score_scale, known, max_iter):
     c, theta, prior, rng = case
     shape = (c.n_items, theta.shape[1])
     told = (rng.standard_normal(shape), rng.uniform(0.0, 3.0, shape)) if known else None
-    score_prior = ScorePrior(spread, max(spread, 1.0), told)
-    start = BradleyTerry(spread * rng.standard_normal(shape), mixing)
-    crowd = InMemory(c, theta)
-    end = refine_scores(crowd, start, prior, score_prior, max_iter=max_iter, tol=1e-7)
+    score_prior = ScorePrior(score_scale, max(score_scale, 1.0), told)
+    init = BradleyTerry(score_scale * rng.standard_normal(shape), mixing)
+    users = UsersInMemory(c, theta)
+    end = refine_scores(users, init, prior, score_prior, max_iter=max_iter, tol=1e-7)
     assert never_falls(end.history)
     assert 1 <= len(end.history) <= max_iter
-    np.testing.assert_allclose(crowd.weights.sum(axis=1), 1.0, atol=1e-9)
-    assert (crowd.weights > 0).all()
+    np.testing.assert_allclose(users.weights.sum(axis=1), 1.0, atol=1e-9)
+    assert (users.weights > 0).all()
     scores = end.component.scores
-    value = end.component.weigh(c, crowd.weights, prior, 0).sums.log_posterior
+    value = end.component.update_memberships(c, users.weights, prior, 0).sums.log_posterior
     assert end.history[-1] == pytest.approx(value + score_prior.evaluate(scores)[0], rel=1e-8)
 
 
@@ -69,9 +69,9 @@ def test_scores_too_far_apart_for_strengths_are_numbers_still(mixing):
     n_items = 300  # each beats the next: e^score of the first would be more than a double holds
     items = np.repeat(np.arange(n_items - 1), 100)
     c = Comparisons.from_arrays(np.tile(np.arange(20), len(items) // 20), items, items + 1)
-    start = BradleyTerry(np.linspace(750.0, -750.0, n_items)[:, None], mixing)
-    crowd = InMemory(c, np.ones((20, 1)))
-    end = refine_scores(crowd, start, np.ones((1, 1)), ScorePrior(33.0, 33.0), max_iter=10, tol=1e-7)
+    init = BradleyTerry(np.linspace(750.0, -750.0, n_items)[:, None], mixing)
+    users = UsersInMemory(c, np.ones((20, 1)))
+    end = refine_scores(users, init, np.ones((1, 1)), ScorePrior(33.0, 33.0), max_iter=10, tol=1e-7)
     assert np.isfinite(end.component.scores).all()
     assert np.isfinite(end.history).all()
     assert end.history[-1] > end.history[0]
@@ -79,14 +79,14 @@ def test_scores_too_far_apart_for_strengths_are_numbers_still(mixing):
 
 
 def test_a_step_to_where_the_posterior_is_no_number_is_not_taken(rng):
-    class Cliff(InMemory):
-        def weigh(self, component, prior, n_rounds, *, informed=False):
-            found = super().weigh(component, prior, n_rounds, informed=informed)
+    class Cliff(UsersInMemory):
+        def update_memberships(self, component, prior, n_rounds, *, informed=False):
+            found = super().update_memberships(component, prior, n_rounds, informed=informed)
             return found._replace(log_posterior=np.nan) if np.abs(component.scores).max() > 0.5 else found
 
-    crowd = Cliff(draw_comparisons(rng, n_users=10, n_items=4), np.ones((10, 1)))
+    users = Cliff(draw_comparisons(rng, n_users=10, n_items=4), np.ones((10, 1)))
     end = refine_scores(
-        crowd, BradleyTerry(np.zeros((4, 1))), np.ones((1, 1)), ScorePrior(3.0, 3.0), max_iter=50, tol=1e-7
+        users, BradleyTerry(np.zeros((4, 1))), np.ones((1, 1)), ScorePrior(3.0, 3.0), max_iter=50, tol=1e-7
     )
     assert np.isfinite(end.history).all()
     assert 0.0 < np.abs(end.component.scores).max() <= 0.5
@@ -97,11 +97,11 @@ def test_steps_that_fail_are_passes_too_and_end_a_climb_where_they_promise_littl
     monkeypatch.setattr(refine_by_likelihood, "ENOUGH", 10.0)  # ten times what the slope promises: no step gains that
     monkeypatch.setattr(refine_by_likelihood, "MATTERS", 0.0)
     c = draw_comparisons(rng, n_users=20, n_items=5)
-    crowd = InMemory(c, np.full((20, 2), 0.5))
-    start = BradleyTerry(rng.standard_normal((5, 2)))
-    end = refine_scores(crowd, start, np.ones((1, 2)), ScorePrior(1.0, 1.0), max_iter=8, tol=tol)
+    users = UsersInMemory(c, np.full((20, 2), 0.5))
+    init = BradleyTerry(rng.standard_normal((5, 2)))
+    end = refine_scores(users, init, np.ones((1, 2)), ScorePrior(1.0, 1.0), max_iter=8, tol=tol)
     assert end.history == [end.history[0]] * n_passes
-    np.testing.assert_array_equal(end.component.scores, start.scores)
+    np.testing.assert_array_equal(end.component.scores, init.scores)
     assert end.converged == (n_passes < 8)
 
 
@@ -111,23 +111,23 @@ def test_steps_that_fail_are_passes_too_and_end_a_climb_where_they_promise_littl
 def test_refining_orders_never_lowers_the_posterior(kind, case, max_iter):
     c, theta, prior, rng = case
     rankings = np.stack([rng.permutation(c.n_items) for _ in range(theta.shape[1])])
-    start = Strict(rankings, 0.25) if kind == "strict" else Mallows(rankings, np.full(len(rankings), 0.7))
-    crowd = InMemory(c, theta)
-    end = refine_orders(crowd, start, prior, max_iter=max_iter, tol=1e-7)
+    init = Strict(rankings, 0.25) if kind == "strict" else Mallows(rankings, np.full(len(rankings), 0.7))
+    users = UsersInMemory(c, theta)
+    end = refine_orders(users, init, prior, max_iter=max_iter, tol=1e-7)
     assert never_falls(end.history)
     assert 1 <= len(end.history) <= max_iter
-    _, value, _ = end.component.weigh(c, crowd.weights, prior, 0)
+    _, value, _ = end.component.update_memberships(c, users.weights, prior, 0)
     assert never_falls([end.history[-1], value])
     assert (np.sort(end.component.rankings, axis=1) == np.arange(c.n_items)).all()
 
 
 def test_orders_are_refined_as_long_as_that_gains():
     s = simulate(200, 12, 2, 30, 0.5, random_state=0)
-    start = Strict(np.array([np.arange(12), np.arange(12)[::-1]]), 0.25)
+    init = Strict(np.array([np.arange(12), np.arange(12)[::-1]]), 0.25)
 
     def refine(max_iter, tol):
-        crowd = InMemory(s.comparisons, np.full((200, 2), 0.5))
-        return refine_orders(crowd, start, np.ones((1, 2)), max_iter=max_iter, tol=tol)
+        users = UsersInMemory(s.comparisons, np.full((200, 2), 0.5))
+        return refine_orders(users, init, np.ones((1, 2)), max_iter=max_iter, tol=tol)
 
     stopped, done = refine(4, 1e-6), refine(100, 1e-6)
     assert not stopped.converged
@@ -154,8 +154,8 @@ def best_scores(c, score_prior):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_single_ranking_ends_at_the_maximum_of_the_bradley_terry_posterior(mixing, weighted):
     c, prior = draw_comparisons(np.random.default_rng(3), n_users=30, weighted=weighted), ScorePrior(1.0, 1.0)
-    start, ones = BradleyTerry(np.zeros((c.n_items, 1)), mixing), np.ones((c.n_users, 1))
-    end = refine_scores(InMemory(c, ones), start, np.ones((1, 1)), prior, max_iter=200, tol=1e-14)
+    init, ones = BradleyTerry(np.zeros((c.n_items, 1)), mixing), np.ones((c.n_users, 1))
+    end = refine_scores(UsersInMemory(c, ones), init, np.ones((1, 1)), prior, max_iter=200, tol=1e-14)
     assert end.converged
     np.testing.assert_allclose(end.component.scores[:, 0], best_scores(c, prior), atol=1e-6)
 
@@ -169,14 +169,14 @@ def test_a_single_ranking_ends_at_the_same_scores_from_anywhere(mixing, size):
     ones = np.ones((c.n_users, 1))
     ends = [
         refine_scores(
-            InMemory(c, ones),
-            BradleyTerry(start, mixing),
+            UsersInMemory(c, ones),
+            BradleyTerry(init, mixing),
             np.ones((1, 1)),
             ScorePrior(1.0, 1.0),
             max_iter=200,
             tol=1e-12,
         )
-        for start in (np.zeros((6, 1)), size * rng.standard_normal((6, 1)))
+        for init in (np.zeros((6, 1)), size * rng.standard_normal((6, 1)))
     ]
     np.testing.assert_allclose(ends[1].component.scores, ends[0].component.scores, atol=1e-5)
 
@@ -185,21 +185,21 @@ def test_the_directions_learn_a_quadratic_and_find_its_maximum(rng):
     root = rng.standard_normal((6, 6))
     matrix, target = root @ root.T + 0.1 * np.eye(6), rng.standard_normal(6)
     x, memory = np.zeros(6), QuasiNewton()
-    slope = target.copy()
+    gradient = target.copy()
     for _ in range(7):  # six directions are all there are
-        ascent = memory.direction(slope, lambda gradient: gradient / np.diag(matrix))
-        assert ascent @ slope >= 0
-        step = ascent * (ascent @ slope) / max(ascent @ matrix @ ascent, 1e-300)
+        ascent = memory.direction(gradient, lambda g: g / np.diag(matrix))
+        assert ascent @ gradient >= 0
+        step = ascent * (ascent @ gradient) / max(ascent @ matrix @ ascent, 1e-300)
         new_slope = target - matrix @ (x + step)
-        memory.remember(step, slope, new_slope)
-        x, slope = x + step, new_slope
+        memory.remember(step, gradient, new_slope)
+        x, gradient = x + step, new_slope
     np.testing.assert_allclose(x, np.linalg.solve(matrix, target), rtol=1e-6, atol=1e-8)
 
 
 def test_directions_do_not_learn_where_the_function_curves_the_wrong_way(rng):
-    slope, memory = rng.standard_normal(4), QuasiNewton()
-    memory.remember(slope, slope, 3.0 * slope)
-    np.testing.assert_array_equal(memory.direction(slope, lambda gradient: gradient / 2.0), slope / 2.0)
+    gradient, memory = rng.standard_normal(4), QuasiNewton()
+    memory.remember(gradient, gradient, 3.0 * gradient)
+    np.testing.assert_array_equal(memory.direction(gradient, lambda g: g / 2.0), gradient / 2.0)
 
 
 def test_a_copy_of_a_memory_learns_on_its_own(rng):
@@ -213,21 +213,21 @@ def test_a_copy_of_a_memory_learns_on_its_own(rng):
 @both_mixings
 def test_the_preconditioner_solves_one_system_for_every_item(mixing, rng):
     c, prior = draw_comparisons(rng, n_users=30, n_items=5), ScorePrior(0.7, 1.3)
-    component, users = BradleyTerry(rng.standard_normal((5, 3)), mixing), InMemory(c, np.full((30, 3), 1 / 3))
-    here = users.weigh(component, np.ones((1, 3)), 3, informed=True)
+    component, users = BradleyTerry(rng.standard_normal((5, 3)), mixing), UsersInMemory(c, np.full((30, 3), 1 / 3))
+    here = users.update_memberships(component, np.ones((1, 3)), 3, informed=True)
     gradient = rng.standard_normal((5, 3))
     covariance = 0.7**2 * np.eye(3) + 1.3**2  # of an item's scores, before the data speak
-    for solved, row, products, curvature in zip(
-        preconditioner(here, prior)(gradient), gradient, here.information, here.curvature, strict=True
+    for solved, row, products, hessian in zip(
+        preconditioner(here, prior)(gradient), gradient, here.information, here.hessian, strict=True
     ):
-        block = 0.5 * products + 0.5 * np.diag(curvature) + np.linalg.inv(covariance)
+        block = 0.5 * products + 0.5 * np.diag(hessian) + np.linalg.inv(covariance)
         np.testing.assert_allclose(block @ solved, row, rtol=1e-9, atol=1e-12)
 
 
 def test_a_memory_that_is_given_goes_on_learning(rng):
     c, memory = draw_comparisons(rng, n_users=20, n_items=5), QuasiNewton()
     refine_scores(
-        InMemory(c, np.full((20, 2), 0.5)), BradleyTerry(rng.standard_normal((5, 2))), np.ones((1, 2)),
+        UsersInMemory(c, np.full((20, 2), 0.5)), BradleyTerry(rng.standard_normal((5, 2))), np.ones((1, 2)),
         ScorePrior(1.0, 1.0), max_iter=4, tol=1e-9, memory=memory,
     )  # fmt: skip
     assert not memory.is_empty
@@ -238,9 +238,9 @@ def test_progress_is_told_while_refining(rng):
     told = []
     theta, prior = np.full((c.n_users, 2), 0.5), np.ones((1, 2))
     options = {"max_iter": 5, "tol": 0.0, "on_progress": lambda stage, done: told.append((stage, done))}
-    crowd = InMemory(c, theta)
-    refine_scores(crowd, BradleyTerry(rng.standard_normal((5, 2))), prior, ScorePrior(1.0, 1.0), **options)
-    refine_orders(crowd, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), prior, **options)
+    users = UsersInMemory(c, theta)
+    refine_scores(users, BradleyTerry(rng.standard_normal((5, 2))), prior, ScorePrior(1.0, 1.0), **options)
+    refine_orders(users, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), prior, **options)
     assert told
     assert all(stage and 0 <= done <= 1 for stage, done in told)
 
@@ -248,8 +248,8 @@ def test_progress_is_told_while_refining(rng):
 @pytest.mark.parametrize(("promised", "is_little"), [([4.0, 0.4], True), ([4.0, 0.6], False), ([6.0, 0.0], False)])
 def test_a_ranking_that_few_follow_must_promise_little_for_its_own_share_of_comparisons(promised, is_little):
     step = np.array([[2.0, 2.0]])
-    curvature = np.array([[9.0, 1.0]])  # a tenth of what is known is about the second ranking
-    here = ScoreSums(0.0, np.array([promised]), curvature, np.empty(0))
+    hessian = np.array([[9.0, 1.0]])  # a tenth of what is known is about the second ranking
+    here = ScoreSums(0.0, np.array([promised]), hessian, np.empty(0))
     assert promises_little(step, here, enough=5.0) == is_little
 
 

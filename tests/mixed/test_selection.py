@@ -16,14 +16,14 @@ from plurank.mixed.selection import _mean
 from tests.oracles.simulated_scores import simulate_scores
 
 # choosing the priors takes many passes for every candidate; these are near those of the simulations
-NEAR = {"concentration": 0.5, "spread": 1.5}
+NEAR = {"concentration": 0.5, "score_scale": 1.5}
 COLUMNS = ["mixing", "n_rankings", "by_comparison", "by_comparison_se", "by_user", "by_user_se"]
 COLUMNS += ["held_out", "held_out_se", "behind", "behind_se"]
 
 
 @pytest.fixture(scope="module")
 def three():
-    return simulate_scores(300, 10, 3, 60, "probability", 0, spread=2.0, shared=0.0, concentration=0.5).comparisons
+    return simulate_scores(300, 10, 3, 60, "probability", 0, score_scale=2.0, shared=0.0, concentration=0.5).comparisons
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_people_who_agree_have_one_ranking_as_a_rule():
 
 def test_strict_rankings_are_mixed_by_probability():
     c = simulate(300, 10, 3, 60, random_state=1, mean_weights=[0.4, 0.35, 0.25]).comparisons
-    selection = select_rankings(c, [1, 2, 3], random_state=0, concentration=0.1, spread=1.0)
+    selection = select_rankings(c, [1, 2, 3], random_state=0, concentration=0.1, score_scale=1.0)
     assert (selection.n_rankings, selection.mixing) == (3, "probability")
     # one ranking is the same in both ways and stands in the table once
     rows = selection.table.select("mixing", "n_rankings").rows()
@@ -205,8 +205,8 @@ def test_unknown_ways_to_mix_are_refused(bad, said, three):
 
 
 def test_parameters_go_to_the_model_and_are_refused_by_it(three):
-    with pytest.raises(ParameterError, match="spread must be a positive number"):
-        select_rankings(three, [1], spread=-1.0)
+    with pytest.raises(ParameterError, match="score_scale must be a positive number"):
+        select_rankings(three, [1], score_scale=-1.0)
     with pytest.raises(TypeError, match="speed"):
         select_rankings(three, [1], speed=11)
 

@@ -14,17 +14,17 @@ from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.init import (
     FAR,
     find_unexplained,
+    init_rankings,
     missed_least,
-    start_rankings,
     swap_rankings,
 )
 from plurank.mixed.init import (
     Refined as Trial,
 )
 from plurank.mixed.priors import Priors
-from plurank.mixed.users import InMemory
+from plurank.mixed.users import UsersInMemory
 
-PRIORS = Priors.vague(3, concentration=0.5, spread=3.0)
+PRIORS = Priors.vague(3, concentration=0.5, score_scale=3.0)
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +44,10 @@ def doubled(camps):
 
 
 def weighed(camps, component):
-    crowd = InMemory(camps.comparisons).begin(PRIORS.mean)
-    crowd.weigh(component, PRIORS.counts, 20)
-    crowd.accept()
-    return crowd
+    users = UsersInMemory(camps.comparisons).begin(PRIORS.mean)
+    users.update_memberships(component, PRIORS.counts, 20)
+    users.accept()
+    return users
 
 
 @pytest.mark.parametrize("weight", [None, 2.0])
@@ -55,16 +55,16 @@ def test_unexplained_are_those_whose_comparisons_are_unlikely_beside_draws_of_th
     c = camps.comparisons
     c = c if weight is None else replace(c, weights=np.full(len(c), weight))
     component = doubled(camps)
-    crowd = weighed(camps, component)
-    crowd.comparisons = c
-    users = c.user_of_each()
-    p = component.probabilities(crowd.weights, crowd.evidence, users, c.winners, c.losers)
+    users = weighed(camps, component)
+    users.comparisons = c
+    rows = c.user_of_each()
+    p = component.probabilities(users.weights, users.user_concentration, rows, c.winners, c.losers)
     drawn = rng.random((500, len(p))) < p
     counts = 1.0 if weight is None else weight
-    logs = np.array([np.bincount(users, counts * np.log(np.where(row, p, 1.0 - p))) for row in drawn])
-    seen = np.bincount(users, counts * np.log(p))
+    logs = np.array([np.bincount(rows, counts * np.log(np.where(row, p, 1.0 - p))) for row in drawn])
+    seen = np.bincount(rows, counts * np.log(p))
     far = (seen - logs.mean(axis=0)) / (logs.std(axis=0) / np.sqrt(counts))  # n that count twice are 2 n observations
-    odd = find_unexplained(crowd, component)
+    odd = find_unexplained(users, component)
     clear = np.abs(far + FAR) > 0.5  # draws have errors
     np.testing.assert_array_equal(odd[clear], far[clear] < -FAR)
     np.testing.assert_array_equal(odd, camps.user_weights[:, 2] > 0.9)
@@ -132,7 +132,7 @@ def test_no_camp_is_given_up_for_somebody_who_follows_nothing(rng):
         np.where(flipped, winners[tossed], losers[tossed]),
     )
     mixed_up = replace(c, winners=winners, losers=losers)
-    priors = Priors.vague(2, concentration=0.5, spread=3.0)
+    priors = Priors.vague(2, concentration=0.5, score_scale=3.0)
     found, _ = swap_rankings(mixed_up, BradleyTerry(scores_of(camps.rankings)), priors.mean, priors)
     assert ranking_error(found.rankings, camps.rankings) < 0.02
 
@@ -141,5 +141,7 @@ def test_a_start_from_few_people_has_the_ranking_that_none_of_them_follow(camps,
     monkeypatch.setattr(start_module, "ENOUGH", 2_000)
     monkeypatch.setattr("plurank.data.split.ENOUGH_USERS", 1)
     monkeypatch.setattr("plurank.data.split.ENOUGH_PER_SCORE", 1)
-    begun = start_rankings(InMemory(camps.comparisons), 3, "probability", "best", PRIORS, rng=np.random.default_rng(5))
+    begun = init_rankings(
+        UsersInMemory(camps.comparisons), 3, "probability", "best", PRIORS, rng=np.random.default_rng(5)
+    )
     assert ranking_error(begun.component.rankings, camps.rankings) < 0.05

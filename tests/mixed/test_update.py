@@ -19,7 +19,7 @@ from tests.oracles.small_data import draw_comparisons
 @pytest.fixture(scope="module")
 def parts():
     """Earlier and later comparisons, and some to predict: users and items that come, stay and go."""
-    t = simulate_scores(200, 12, 2, 60, "probability", 4, spread=1.5, shared=0.5, concentration=0.5)
+    t = simulate_scores(200, 12, 2, 60, "probability", 4, score_scale=1.5, shared=0.5, concentration=0.5)
     rest, test = t.comparisons.split(0.2, random_state=0)
     frame = rest.to_frame().select("user", "winner", "loser")
     late = (pl.col("user") >= 150) | (pl.col("winner") >= 10) | (pl.col("loser") >= 10)
@@ -65,7 +65,7 @@ def test_an_update_appends_users_and_items_and_keeps_the_numbers_of_all(kind, up
     assert after.scores_.shape == after.score_errors_.shape == (12, 2)
     assert after.member_scores_.shape == (after.ensemble - 1, 12, 2)
     assert after.member_weights_.shape == (after.ensemble - 1, 200, 2)
-    assert after.user_evidence_.shape == (200,)
+    assert after.user_concentration_.shape == (200,)
     np.testing.assert_allclose(after.user_weights_.sum(axis=1), 1.0)
     old = [ranking[ranking < len(before.items_)] for ranking in after.rankings_]
     assert plurank.align(np.array(old), before.rankings_).tolist() == [0, 1]
@@ -76,7 +76,7 @@ def test_an_update_makes_the_model_surer(kind, updated):
     before, after = (models[kind] for models in updated)
     n_items, n_users = before.scores_.shape[0], len(before.users_)
     assert after.score_errors_[:n_items].mean() < before.score_errors_.mean()
-    assert after.user_evidence_[:n_users].mean() > before.user_evidence_.mean()
+    assert after.user_concentration_[:n_users].mean() > before.user_concentration_.mean()
 
 
 @pytest.mark.parametrize("kind", SCORED)
@@ -100,10 +100,10 @@ def test_updates_may_follow_each_other(parts, updated):
 
 def test_users_who_said_nothing_new_keep_their_weights(updated):
     model = copy.deepcopy(updated[0]["probability"])
-    weights, evidence = model.user_weights_.copy(), model.user_evidence_.copy()
+    weights, user_concentration = model.user_weights_.copy(), model.user_concentration_.copy()
     model.update(Comparisons.from_arrays(["new", "new"], [0, 1], [1, 2]))
     np.testing.assert_allclose(model.user_weights_[:-1], weights)
-    np.testing.assert_allclose(model.user_evidence_[:-1], evidence)
+    np.testing.assert_allclose(model.user_concentration_[:-1], user_concentration)
     assert model.users_[-1] == "new"
     assert np.abs(model.scores_ - updated[0]["probability"].scores_).max() < 0.1
 

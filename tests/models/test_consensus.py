@@ -232,14 +232,14 @@ def test_a_committee_keeps_to_its_budget(polled):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "got neither"),
+        ({}, "size must be an integer >= 1 without cost and budget"),
         ({"size": 0}, "size must be"),
         ({"size": 2, "top": 30}, "top must be less"),
-        ({"size": 2, "cost": [1.0]}, "belong together"),
+        ({"size": 2, "cost": [1.0]}, "cost and budget require each other"),
         ({"size": 2, "cost": [1.0], "budget": 3.0}, "one number for each"),
         ({"size": 2, "cost": {"s00": 1.0}, "budget": 3.0}, "no entry for 29 items"),
         ({"size": 2, "cost": [-1.0] * 30, "budget": 3.0}, "positive"),
-        ({"size": 2, "cost": [5.0] * 30, "budget": 3.0}, "cheapest costs 5"),
+        ({"size": 2, "cost": [5.0] * 30, "budget": 3.0}, "budget must be at least 5, the cost of the cheapest item"),
         ({"size": 2, "level": 1.5}, "level must be"),
     ],
 )
@@ -262,7 +262,7 @@ def test_stores_count_votes_as_memory_does(tmp_path):
 def test_a_tie_is_one_vote():
     answers = {"left": list("xyz") * 2, "right": list("yzx") * 2, "winner": ["left", "tie", "right"] * 2}
     frame = pl.DataFrame({"user": ["a"] * 3 + ["b"] * 3, **answers})
-    model = plurank.MixedRanking(1, random_state=0, concentration=1.0, spread=1.0).fit(frame)
+    model = plurank.MixedRanking(1, random_state=0, concentration=1.0, score_scale=1.0).fit(frame)
     assert model.camps()["votes"].to_list() == [6]
     assert dict(model.common_ground().select("item", "votes").rows()) == {"x": 4, "y": 4, "z": 4}
 

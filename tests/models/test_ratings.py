@@ -18,7 +18,7 @@ from plurank import (
 )
 
 N_USERS, N_ITEMS = 300, 30
-GIVEN = {"concentration": 0.5, "spread": 1.0}  # choosing the priors takes many passes
+GIVEN = {"concentration": 0.5, "score_scale": 1.0}  # choosing the priors takes many passes
 
 
 def draw_ratings(seed=0, n_users=N_USERS):
@@ -235,11 +235,11 @@ def test_a_model_read_from_a_file_predicts_the_same_stars(models, split, tmp_pat
 def test_ratings_count_as_what_was_observed_even_if_the_model_was_fitted_to_single_answers(split):
     answers = plurank.simulate(80, N_ITEMS, 2, 60, random_state=0, items=[f"i{n}" for n in range(N_ITEMS)]).comparisons
     model = MixedRanking(2, random_state=0).fit(answers)
-    assert not model.rated_
+    assert not model.from_ratings_
     made = model._in_own_items(Comparisons.from_ratings(split[0]))
-    evidence = model.followers(made)[0].evidence[:-1] - model.concentration_
+    user_concentration = model.followers(made)[0].user_concentration[:-1] - model.concentration_
     n_items = split[0].group_by("user").len()["len"].max()
-    assert evidence.max() < n_items
+    assert user_concentration.max() < n_items
 
 
 def test_a_pandas_frame_with_other_column_names_is_understood(models, split):

@@ -26,7 +26,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def model(few):
-    return plurank.MixedRanking(2, concentration=1.0, spread=1.0, random_state=0).fit(few)
+    return plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(few)
 
 
 @pytest.fixture

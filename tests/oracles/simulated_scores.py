@@ -44,11 +44,11 @@ def win_probabilities(gaps, weights, mixing):
 
 
 def simulate_scores(
-    n_users, n_items, n_rankings, comparisons_per_user, mixing, seed, *, spread=1.0, shared=1.0, concentration=1.0
+    n_users, n_items, n_rankings, comparisons_per_user, mixing, seed, *, score_scale=1.0, shared=1.0, concentration=1.0
 ):
     """Draw scores from normals (what rankings share, and what each has of its own), weights from a Dirichlet."""
     rng = np.random.default_rng(seed)
-    scores = shared * rng.standard_normal((n_items, 1)) + spread * rng.standard_normal((n_items, n_rankings))
+    scores = shared * rng.standard_normal((n_items, 1)) + score_scale * rng.standard_normal((n_items, n_rankings))
     weights = rng.dirichlet(np.full(n_rankings, concentration / n_rankings), n_users)
     users = np.repeat(np.arange(n_users), comparisons_per_user)
     left = rng.integers(0, n_items, len(users))

@@ -66,7 +66,7 @@ class Told(plurank.MixedRanking):
         self.item_texts_ = texts
         self.user_weights_ = np.array([shares] if weights is None else weights, dtype=float)
         self.users_ = np.array([f"user {n}" for n in range(len(self.user_weights_))], dtype=object)
-        self.user_evidence_ = np.full(len(self.users_), 10.0)
+        self.user_concentration_ = np.full(len(self.users_), 10.0)
         self.user_votes_ = None if votes is None else np.full(len(self.users_), votes)
         self.item_votes_ = self.item_people_ = np.full(len(self.items_), 50)
         self.influence_ = None

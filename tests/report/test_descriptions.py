@@ -108,7 +108,7 @@ def test_those_who_blend_alike_are_said_to():
 
 def test_typical_people_are_near_a_ranking_and_well_known():
     model = Told([[0, 1], [1, 0]], [0.5, 0.5], [[0.9, 0.1], [0.901, 0.099], [0.1, 0.9], [0.5, 0.5]])
-    model.user_evidence_ = np.array([50.0, 1.0, 9.0, 9.0])
+    model.user_concentration_ = np.array([50.0, 1.0, 9.0, 9.0])
     assert descriptions.typical_people(model, 2)[0]["users"] == ["user 0", "user 1"]
     assert descriptions.typical_people(model, 1)[1]["users"] == ["user 2"]
     assert descriptions.mixed_people(model, 1)["users"] == ["user 3"]

@@ -23,7 +23,7 @@ def test_three_hundred_people_are_enough_for_three_rankings_of_thirty_items(comp
     # Measured for these seeds: 0.
     for seed in range(2):
         s = simulate(300, 30, 3, 100, random_state=seed, mean_weights=EVEN)
-        model = MixedRanking(3, component, concentration=0.1, spread=1.0, random_state=0).fit(s.comparisons)
+        model = MixedRanking(3, component, concentration=0.1, score_scale=1.0, random_state=0).fit(s.comparisons)
         assert ranking_error(model.rankings_, s.rankings) <= 0.02
         assert model.converged_
 
@@ -39,7 +39,7 @@ def test_rankings_are_recovered_with_priors_chosen_on_held_out_comparisons():
 
 def test_strict_rankings_recover_the_papers_model():
     s = simulate(300, 30, 3, 100, random_state=0, mean_weights=EVEN)
-    model = MixedRanking(3, "strict", concentration=0.1, spread=1.0, random_state=0).fit(s.comparisons)
+    model = MixedRanking(3, "strict", concentration=0.1, score_scale=1.0, random_state=0).fit(s.comparisons)
     order = align(model.rankings_, s.rankings)
     assert ranking_error(model.rankings_, s.rankings) == 0
     # nobody flipped anything: half a comparison in 30,000 is the least the model allows
@@ -53,7 +53,7 @@ def test_strict_rankings_recover_the_papers_model():
 def test_strict_rankings_find_the_planted_share_of_flips(rate):
     s = simulate(300, 15, 3, 100, random_state=0, mean_weights=EVEN)
     c = flipped(s.comparisons, rate, np.random.default_rng(0))
-    model = MixedRanking(3, "strict", concentration=0.1, spread=1.0, random_state=0).fit(c)
+    model = MixedRanking(3, "strict", concentration=0.1, score_scale=1.0, random_state=0).fit(c)
     assert ranking_error(model.rankings_, s.rankings) < 0.02
     # weights explain some flips: the estimate stays a little below
     assert 0.7 * rate < model.flip_probability_ < 1.1 * rate
@@ -64,17 +64,17 @@ def test_scores_predict_noisy_choices_better_than_strict_rankings(seed):
     # near items are chosen nearly by chance and far ones nearly always, which one flip probability cannot say. A choice
     # costs 0.05 to 0.07 less (measured: 0.056, 0.073, 0.059), a hundred times what 3,600 test comparisons stray by
     # when two models are compared on the same ones.
-    t = simulate_scores(300, 15, 3, 60, "probability", seed, spread=1.5, shared=0.5, concentration=0.5)
+    t = simulate_scores(300, 15, 3, 60, "probability", seed, score_scale=1.5, shared=0.5, concentration=0.5)
     train, test = t.comparisons.split(0.2, random_state=0)
-    scored = MixedRanking(3, concentration=0.5, spread=1.0, random_state=0).fit(train)
+    scored = MixedRanking(3, concentration=0.5, score_scale=1.0, random_state=0).fit(train)
     assert scored.score(test) > TopicRanking(3, random_state=0).fit(train).score(test) + 0.02
 
 
 @pytest.mark.parametrize("mixing", ["probability", "utility"])
 def test_held_out_choices_are_predicted_almost_as_well_as_by_the_truth(mixing):
-    t = simulate_scores(300, 12, 2, 80, mixing, 0, spread=1.5, shared=0.5, concentration=1.0)
+    t = simulate_scores(300, 12, 2, 80, mixing, 0, score_scale=1.5, shared=0.5, concentration=1.0)
     train, test = t.comparisons.split(0.2, random_state=0)
-    model = MixedRanking(2, mixing=mixing, concentration=1.0, spread=1.5, random_state=0).fit(train)
+    model = MixedRanking(2, mixing=mixing, concentration=1.0, score_scale=1.5, random_state=0).fit(train)
     assert test.users.tolist() == list(range(300))
     truth = np.log(t.probabilities(test.user_of_each(), test.winners, test.losers)).mean()
     # 64 comparisons teach a user one free weight, and 19,200 teach 24 scores: (1 / 64 + 24 / 19,200) / 2 = 0.008
@@ -87,7 +87,7 @@ def test_held_out_choices_are_predicted_almost_as_well_as_by_the_truth(mixing):
 def covered(mixing, n_comparisons, seed, step):
     """Shares of true places of rankings, of true weights and of true places for every so many users within bounds."""
     t = simulate_scores(200, 10, 2, n_comparisons, mixing, seed)
-    model = MixedRanking(2, mixing=mixing, concentration=1.0, spread=1.0, random_state=0).fit(t.comparisons)
+    model = MixedRanking(2, mixing=mixing, concentration=1.0, score_scale=1.0, random_state=0).fit(t.comparisons)
     order = align(model.rankings_, t.rankings)
     places = np.argsort(t.rankings, axis=1) + 1
     boards = [holds(model.leaderboard(int(at) + 1).sort("item"), places[k]) for k, at in enumerate(order)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank.mixed.orders import Mallows, law_of
+from plurank.mixed.orders import Mallows, win_probability_by_gap
 from plurank.topic.orders import PairCounts, Strict, places_of, win_probabilities, wins_by_lead
 from tests.oracles.small_data import build, draw_comparisons
 
@@ -37,7 +37,7 @@ def mallows_by_enumeration(phi, n_items):
 @pytest.mark.parametrize("n_items", [4, 5])
 @pytest.mark.parametrize("phi", [0.05, 0.4, 0.9])
 def test_the_mallows_law_is_the_marginal_of_the_mallows_model(phi, n_items):
-    law = law_of(phi, n_items)
+    law = win_probability_by_gap(phi, n_items)
     np.testing.assert_allclose(law[n_items:], mallows_by_enumeration(phi, n_items), atol=1e-10)
     np.testing.assert_allclose(law + law[::-1], 1.0, atol=1e-12)
     assert law[n_items - 1] == 0.5
@@ -47,21 +47,21 @@ def test_the_mallows_law_is_the_marginal_of_the_mallows_model(phi, n_items):
 def test_the_mallows_law_is_the_difference_of_h_and_grows_with_the_lead(phi, n_items):
     n = np.arange(1, n_items + 1)
     h = n / (1.0 - phi**n)
-    law = law_of(phi, n_items)
+    law = win_probability_by_gap(phi, n_items)
     np.testing.assert_allclose(law[n_items:], np.clip(np.diff(h), 0.5, 1 - 1e-9), atol=1e-9)
     assert (np.diff(law) >= -1e-12).all()
 
 
 @pytest.mark.parametrize("phi", [1e-6, 1e-3, 0.5, 1 - 1e-6])
 def test_the_mallows_law_lies_between_chance_and_certainty_for_many_items(phi):
-    law = law_of(phi, 500)
+    law = win_probability_by_gap(phi, 500)
     assert ((law[500:] >= 0.5) & (law[500:] < 1.0)).all()
     assert np.isfinite(np.log(law)).all()
 
 
 def test_the_strict_law_depends_on_who_is_ahead_alone():
-    laws = Strict(np.array([[2, 0, 1], [0, 1, 2]]), 0.1).laws()
-    np.testing.assert_allclose(laws, [[0.1, 0.1, 0.5, 0.9, 0.9]] * 2)
+    win_probabilities_by_gap = Strict(np.array([[2, 0, 1], [0, 1, 2]]), 0.1).win_probabilities_by_gap()
+    np.testing.assert_allclose(win_probabilities_by_gap, [[0.1, 0.1, 0.5, 0.9, 0.9]] * 2)
 
 
 def draw_component(kind, n_items, n_rankings, rng):
@@ -83,7 +83,7 @@ def test_places_are_the_inverse_of_rankings(rng):
 @both_kinds
 def test_probabilities_follow_the_law_entry_by_entry(kind, rng):
     component = draw_component(kind, 5, 3, rng)
-    pairs, laws = every_pair(5), component.laws()
+    pairs, win_probabilities_by_gap = every_pair(5), component.win_probabilities_by_gap()
     theta = rng.dirichlet(np.ones(3), 2)
     rows = np.arange(len(pairs.winners), dtype=np.int32) % 2
     by_ranking, mixed = (
@@ -92,7 +92,7 @@ def test_probabilities_follow_the_law_entry_by_entry(kind, rng):
     )
     for w, (i, j) in enumerate(zip(pairs.winners, pairs.losers, strict=True)):
         orders = [order.tolist() for order in component.rankings]
-        expected = [laws[k, order.index(j) - order.index(i) + 4] for k, order in enumerate(orders)]
+        expected = [win_probabilities_by_gap[k, order.index(j) - order.index(i) + 4] for k, order in enumerate(orders)]
         np.testing.assert_allclose(by_ranking[w], expected)
         assert mixed[w] == pytest.approx(theta[rows[w]] @ expected)
 
@@ -181,11 +181,11 @@ def test_places_are_surer_with_more_comparisons(kind, rng):
     component, c = draw_component(kind, 5, 2, rng), draw_comparisons(rng, n_users=40)
     theta = rng.dirichlet(np.ones(2), c.n_users)
     many = type(c)(c.winners, c.losers, c.offsets, c.items, c.users, np.full(len(c), 20.0))
-    pairs, evidence = PairCounts.of(c), np.full(c.n_users, 20.0)
+    pairs, user_concentration = PairCounts.of(c), np.full(c.n_users, 20.0)
     better = component.improved(
-        pairs, pairs.expected_wins(component.chances(pairs.winners, pairs.losers), theta, evidence)
+        pairs, pairs.expected_wins(component.chances(pairs.winners, pairs.losers), theta, user_concentration)
     )
-    few, sure = (better.place_errors(PairCounts.of(x), theta, evidence) for x in (c, many))
+    few, sure = (better.place_errors(PairCounts.of(x), theta, user_concentration) for x in (c, many))
     assert few.shape == (5, 2)
     assert ((few >= 0) & (few <= 4)).all()
     assert sure.mean() < few.mean()

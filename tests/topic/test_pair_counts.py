@@ -35,16 +35,18 @@ def test_every_comparison_stands_once_with_its_ordered_pair(seed, weighted):
 def test_expected_wins_equal_the_shares_summed_one_by_one(seed, weighted):
     c, pairs, rng = draw(seed, weighted)
     theta, p = rng.dirichlet(np.ones(3), c.n_users), rng.uniform(0.05, 0.95, (len(pairs.winners), 3))
-    evidence = rng.uniform(0.0, 50.0, c.n_users)
+    user_concentration = rng.uniform(0.0, 50.0, c.n_users)
     row_of = {pair: w for w, pair in enumerate(zip(pairs.winners.tolist(), pairs.losers.tolist(), strict=True))}
     expected = np.zeros(p.shape)
     for e, u in enumerate(users_of(c)):
         w = row_of[int(c.winners[e]), int(c.losers[e])]
         mixed = theta[u] @ p[w]
-        spread = theta[u] @ p[w] ** 2 / mixed**2 - 1.0
-        share = theta[u] * p[w] * np.maximum(1.0 + (spread - p[w] / mixed + 1.0) / (evidence[u] + 1.0), 0.0)
+        score_scale = theta[u] @ p[w] ** 2 / mixed**2 - 1.0
+        share = (
+            theta[u] * p[w] * np.maximum(1.0 + (score_scale - p[w] / mixed + 1.0) / (user_concentration[u] + 1.0), 0.0)
+        )
         expected[w] += (1.0 if c.weights is None else c.weights[e]) * share / share.sum()
-    np.testing.assert_allclose(pairs.expected_wins(p, theta, evidence), expected, atol=1e-12)
+    np.testing.assert_allclose(pairs.expected_wins(p, theta, user_concentration), expected, atol=1e-12)
 
 
 @given(seed=st.integers(0, 999))
@@ -67,12 +69,14 @@ def test_meetings_list_every_partner_of_every_item_with_wins_and_losses(seed):
 def test_expected_wins_are_near_the_mean_over_a_dirichlet_of_weights(rng):
     quantiles = (np.arange(20_000) + 0.5) / 20_000
     one, none = np.array([0, 1]), np.empty(0)
-    for evidence in (20.0, 80.0):
+    for user_concentration in (20.0, 80.0):
         theta, p = rng.dirichlet(np.full(2, 3.0)), rng.uniform(0.1, 0.9, 2)
-        first = beta.ppf(quantiles, *(evidence * theta))
+        first = beta.ppf(quantiles, *(user_concentration * theta))
         exact = (first * p[0] / (first * p[0] + (1.0 - first) * p[1])).mean()
-        found = kernels.expected_wins(one, np.zeros(1, np.int32), none, p[None], theta[None], np.array([evidence]))
+        found = kernels.expected_wins(
+            one, np.zeros(1, np.int32), none, p[None], theta[None], np.array([user_concentration])
+        )
         plain = theta[0] * p[0] / (theta @ p)
         # to second order: what is left falls with the square of the evidence
-        assert abs(found[0, 0] - exact) < min(2.0 / evidence**2, 0.3 * abs(plain - exact))
+        assert abs(found[0, 0] - exact) < min(2.0 / user_concentration**2, 0.3 * abs(plain - exact))
         np.testing.assert_allclose(found.sum(), 1.0)

@@ -31,8 +31,8 @@ def test_a_matrix_with_a_few_wrong_pairs_is_repaired(model):
     k, (first, second) = 0, model.rankings[0][:2]
     p = int(np.flatnonzero((model.lower == min(first, second)) & (model.higher == max(first, second)))[0])
     wrong[[2 * p, 2 * p + 1], k] = wrong[[2 * p + 1, 2 * p], k]  # the best two items of ranking 0 change places
-    start = round_to_rankings(wrong, model.lower, model.higher, 7)
-    assert ranking_error(start.rankings, model.rankings) > 0
+    init = round_to_rankings(wrong, model.lower, model.higher, 7)
+    assert ranking_error(init.rankings, model.rankings) > 0
     _, rounded, _, _ = polish_rankings(model, points, wrong, 1e-10)
     assert ranking_error(rounded.rankings, model.rankings) == 0
 

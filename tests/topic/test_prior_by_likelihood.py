@@ -51,8 +51,8 @@ def draw_case(seed, n_rankings, is_weighted=False):
 @settings(max_examples=15)  # slow where few comparisons leave the concentration open
 @given(seed=seeds, n_rankings=st.integers(2, 4), is_weighted=st.booleans())
 def test_the_bound_never_falls_and_rounds_end_where_it_stands_still(seed, n_rankings, is_weighted):
-    c, rankings, start = draw_case(seed, n_rankings, is_weighted)
-    history = fit_prior_by_likelihood(c, rankings, 0.1, start).history
+    c, rankings, init = draw_case(seed, n_rankings, is_weighted)
+    history = fit_prior_by_likelihood(c, rankings, 0.1, init).history
     gains, enough = np.diff(history), prior_by_likelihood.TOLERANCE * c.total_weight
     assert (gains >= -1e-9 * np.abs(history[:-1])).all()
     assert (gains[:-1] >= enough).all()
@@ -66,8 +66,8 @@ def test_the_bound_is_below_the_likelihood_and_meets_it_where_weights_are_known(
     prior *= 10_000.0 / prior.sum() if is_sure else 1.0
     p = Strict(rankings, 0.1).chances(c.winners, c.losers)
     counts = ones_if_empty(c.kernel_weights, len(c))
-    start = np.tile(prior, (c.n_users, 1))
-    found, values = kernels.infer_dirichlets(c.offsets, p, c.kernel_weights, prior, start, 500, 1e-10)
+    init = np.tile(prior, (c.n_users, 1))
+    found, values = kernels.infer_dirichlets(c.offsets, p, c.kernel_weights, prior, init, 500, 1e-10)
     exact = np.array([integral(p[a:b], counts[a:b], prior) for a, b in itertools.pairwise(c.offsets)])
     bounds = np.array([bound_of(prior, found[[u]], values[[u]]) for u in range(c.n_users)])
     assert (bounds <= exact + 1e-6).all()

@@ -100,10 +100,10 @@ def test_what_is_kept_belongs_to_all_rows_while_it_is_small_and_to_users_where_i
     kept = project_rows(moments, 70, "gaussian", rng=np.random.default_rng(0))
     assert isinstance(kept, KeptProjections)
     assert kept.values.shape == (n_rows, 70)
-    spread = project_rows(moments, 71, "gaussian", rng=np.random.default_rng(0))
-    assert isinstance(spread, UserProjections)
-    assert spread.users.shape[0] <= 15 < n_rows
-    assert spread.users.shape[1] == 71
+    score_scale = project_rows(moments, 71, "gaussian", rng=np.random.default_rng(0))
+    assert isinstance(score_scale, UserProjections)
+    assert score_scale.users.shape[0] <= 15 < n_rows
+    assert score_scale.users.shape[1] == 71
 
 
 @pytest.mark.usefixtures("small_memory")

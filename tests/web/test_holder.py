@@ -12,7 +12,7 @@ from plurank.web.served import Served
 
 @pytest.fixture
 def other(drinkers):
-    return plurank.MixedRanking(1, start="random", concentration=1.0, spread=1.0, random_state=0).fit(drinkers)
+    return plurank.MixedRanking(1, init="random", concentration=1.0, score_scale=1.0, random_state=0).fit(drinkers)
 
 
 def test_a_new_model_is_served_without_a_restart(model_file, other, open_client, monkeypatch):

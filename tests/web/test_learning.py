@@ -126,9 +126,11 @@ def test_answers_count_in_full_for_a_model_of_ratings(drinkers, give, database):
     give(*range(12))
     answers = plurank.read_feedback(database)
     for rated in (True, None):
-        model = plurank.MixedRanking(2, start="items", concentration=1.0, spread=1.0, rated=rated, random_state=0)
+        model = plurank.MixedRanking(
+            2, init="items", concentration=1.0, score_scale=1.0, from_ratings=rated, random_state=0
+        )
         model.fit(replace(drinkers, rated=True))
-        assert model.rated_
+        assert model.from_ratings_
         assert model._weigh(answers) is answers
 
 

@@ -50,7 +50,7 @@ def test_counts_of_a_few_people_are_not_told(open_client):
     few = [(f"few {n}", "b", "a") for n in range(3) for _ in range(20)]
     many = [(f"many {n}", "a", "b") for n in range(30) for _ in range(20)]
     comparisons = plurank.Comparisons.from_arrays(*zip(*few, *many, strict=True))
-    model = plurank.MixedRanking(2, concentration=0.5, spread=1.0, random_state=0).fit(comparisons)
+    model = plurank.MixedRanking(2, concentration=0.5, score_scale=1.0, random_state=0).fit(comparisons)
     assert sorted(model.camps()["people"]) == [3, 30]
     large, small = (ranking["camp"] for ranking in open_client(model).get("/rankings").json()["rankings"])
     assert small == {"people": "fewer than 5", "people_80": "fewer than 5", "votes": None}
@@ -149,7 +149,7 @@ def test_numbers_and_their_text_find_each_other_and_answers_have_the_models_own(
 
 def test_where_number_and_text_are_both_items_each_finds_itself(open_client, refused):
     comparisons = plurank.Comparisons.from_arrays(["a", "b"] * 5, [5, "5"] * 5, ["5", "x"] * 5)
-    model = plurank.MixedRanking(1, start="random", concentration=1.0, spread=1.0, random_state=0).fit(comparisons)
+    model = plurank.MixedRanking(1, init="random", concentration=1.0, score_scale=1.0, random_state=0).fit(comparisons)
     client = open_client(model)
     ask = {"pairs": [{"left": 5, "right": "5"}]}
     assert client.post("/predict", json=ask).json()["probabilities"][0] > 0.5

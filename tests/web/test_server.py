@@ -57,7 +57,7 @@ def test_what_was_acknowledged_survives_kill_9_and_the_model_learns_it(model_fil
 
 
 def test_ctrl_c_ends_all_workers_with_0_and_they_had_followed_the_file(model_file, drinkers):
-    other = plurank.MixedRanking(1, start="random", concentration=1.0, spread=1.0, random_state=0).fit(drinkers)
+    other = plurank.MixedRanking(1, init="random", concentration=1.0, score_scale=1.0, random_state=0).fit(drinkers)
     with started(model_file, "--workers", 2, "--no-feedback") as (process, address):
         other.save(model_file)
         seen = 0

@@ -17,7 +17,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons
 from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError
-from plurank.inference.likelihood import Law, Seeds
+from plurank.inference.likelihood import Seeds, UserLikelihood
 from plurank.inference.posterior import Draws
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
 from plurank.mixed.init import find_user_vertices
@@ -25,7 +25,6 @@ from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, spawn
-from plurank.store.summary import summarise
 from plurank.text import count
 from plurank.types import Codes, Floats
 from plurank.validation import check_positive, check_whole
@@ -137,7 +136,7 @@ class ClusteredRanking(RankingModel):
 
     def _keep(self, comparisons: Comparisons, clusters: Clusters) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = summarise(comparisons)
+        self.data_ = comparisons.summary()
         self.scores_, self.rankings_ = clusters.scores, BradleyTerry(clusters.scores).rankings
         self.mean_weights_, self.concentration_ = clusters.shares, ONE_RANKING_EACH
         self.log_posterior_ = np.array(clusters.history)
@@ -151,7 +150,7 @@ class ClusteredRanking(RankingModel):
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
         return BradleyTerry(self.scores_).chances(winners, losers)
 
-    def _laws(self) -> list[Law]:
+    def _laws(self) -> list[UserLikelihood]:
         return [OneClusterEach(Clusters(self.scores_, self.mean_weights_))]
 
     def _item_scores(self, weights: Floats) -> Floats:
@@ -192,11 +191,11 @@ class Mixture:
     def members_of(self, clusters: Clusters) -> tuple[Floats, float]:
         """Take the E-step: each user's probabilities to belong to the clusters, (M, K), and the log posterior."""
         joint = self.chances_of(clusters)
-        evidence = scipy.special.logsumexp(joint, axis=1, keepdims=True)
-        members = np.exp(joint - evidence)
+        user_concentration = scipy.special.logsumexp(joint, axis=1, keepdims=True)
+        members = np.exp(joint - user_concentration)
         members /= members.sum(axis=1, keepdims=True)
         cost = sum(prior_cost(self.prior, scores) for scores in clusters.scores.T)
-        return members, float(evidence.sum() + SHARE_PRIOR * np.log(clusters.shares).sum() - cost)
+        return members, float(user_concentration.sum() + SHARE_PRIOR * np.log(clusters.shares).sum() - cost)
 
     def clusters_of(self, members: Floats, scores: Floats) -> Clusters:
         """Take the M-step, or a step towards it: shares, and for each cluster better scores than the ones given."""

@@ -25,7 +25,6 @@ from plurank.engine.sources import as_comparisons
 from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
-from plurank.store.summary import summarise
 from plurank.topic.estimator import StrictRankings
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import ranking_matrix
@@ -113,7 +112,7 @@ class FJS(StrictRankings):
 
     def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = summarise(comparisons)
+        self.data_ = comparisons.summary()
         self.rankings_, self.mean_weights_ = found.rounded.rankings, found.masses
         self.intransitive_triples_ = found.rounded.n_intransitive
         self.n_iter_, self.converged_ = found.n_rounds, found.is_stable

@@ -16,7 +16,6 @@ from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, draw_seed
-from plurank.store.summary import summarise
 from plurank.topic.estimator import FLIP_SAMPLE, N_WEIGHING_ROUNDS
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import FIRST_FLIP, win_probabilities
@@ -105,7 +104,7 @@ class PairTopics(RankingModel):
 
     def _keep(self, comparisons: Comparisons, moments: Moments, matrix: Floats) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = summarise(comparisons)
+        self.data_ = comparisons.summary()
         self.pairs_ = np.stack([moments.lower, moments.higher], axis=1).astype(np.int64)
         forward, total = matrix[0::2], matrix[0::2] + matrix[1::2]
         self.preferences_ = np.divide(forward, total, out=np.full_like(forward, 0.5), where=total > 0)

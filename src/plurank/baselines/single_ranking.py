@@ -16,7 +16,6 @@ from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
 from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
-from plurank.store.summary import summarise
 from plurank.text import count
 from plurank.types import Codes, Floats
 from plurank.validation import check_choice, check_positive, check_whole
@@ -77,7 +76,7 @@ class SingleRanking(RankingModel):
 
     def _keep(self, comparisons: Comparisons, scores: Floats) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = summarise(comparisons)
+        self.data_ = comparisons.summary()
         self.scores_, self.rankings_ = scores, BradleyTerry(scores).rankings
         self.mean_weights_, self.concentration_ = np.ones(1), 1.0
         self.user_weights_ = self._infer_weights(comparisons)

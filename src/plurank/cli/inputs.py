@@ -20,7 +20,7 @@ from plurank.text import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Store
-    from plurank.data.ratings import Rated
+    from plurank.data.ratings import RatingTable
     from plurank.models.base import RankingModel
     from plurank.web.learning import Collected
 
@@ -103,7 +103,7 @@ def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Pat
     return made
 
 
-def describe_ratings(rated: "Rated") -> str:
+def describe_ratings(rated: "RatingTable") -> str:
     """Return what comparisons were derived from, and how."""
     nouns = ("person", "statement") if rated.kind == "vote" else ("user", "item")
     n_users, n_items = len(rated.user_labels), len(rated.item_labels)

@@ -47,7 +47,7 @@ MIXINGS = {
     "probability": "each comparison follows one of the user's rankings (probability)",
     "utility": "each comparison follows the weighted average of the rankings' scores (utility)",
 }
-RATED = "derived from ratings or rankings: a user's n items count as about {worth}n - 1{close} observations"
+RATED = "derived from ratings or rankings: a user's n items count as about {rating_weight}n - 1{close} observations"
 
 
 class Extension(NamedTuple):
@@ -225,9 +225,9 @@ def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
     from plurank.inference.posterior import LEVEL
 
     return {
-        "spread": float(model.spread_),
-        "rated": bool(model.rated_),
-        "worth": float(model.worth_),
+        "score_scale": float(model.score_scale_),
+        "rated": bool(model.from_ratings_),
+        "rating_weight": float(model.rating_weight_),
         **{name: float(value) for name, value in _own_number(model, ()).items()},
         "interval_level": LEVEL,
     }
@@ -263,8 +263,12 @@ def _mixed_facts(described: dict[str, Any]) -> Facts:
     if "flip_probability" in described:
         rows += _flips(described)
     if described["rated"]:
-        worth = described["worth"]
-        times = {"worth": "", "close": ""} if worth == 1 else {"worth": f"{worth:g} (", "close": ")"}
+        rating_weight = described["rating_weight"]
+        times = (
+            {"rating_weight": "", "close": ""}
+            if rating_weight == 1
+            else {"rating_weight": f"{rating_weight:g} (", "close": ")"}
+        )
         rows.append(("comparisons", RATED.format(**times)))
     if settings["ensemble"] > 1:
         rows.append(("predictions", f"averages of {settings['ensemble']} fits"))

@@ -314,8 +314,8 @@ def _refuse_other_forms(found: Columns, given: Given) -> None:
     for role, method in (("rating", "from_ratings"), ("rank", "from_rankings")):
         if has_role(found, role):
             raise DataError(
-                f"these are {role}s, not comparisons (columns {list_names(found)}): turn them into comparisons "
-                f"with Comparisons.{method} or `plurank convert`."
+                f"these are {role}s, not comparisons (columns {list_names(found)}).",
+                hint=f"Convert them with `plurank convert` (Comparisons.{method}).",
             )
 
 

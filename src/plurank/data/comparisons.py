@@ -17,7 +17,7 @@ from plurank.text import describe_spread, list_sizes
 
 if TYPE_CHECKING:
     from plurank.data.diagnostics import DataReport
-    from plurank.data.ratings import Rated
+    from plurank.data.ratings import RatingTable
 
 
 RowNumbers = NDArray[np.int64] | int
@@ -48,7 +48,7 @@ class Comparisons:
     users: Labels
     weights: NDArray[np.float64] | None = None
     rated: bool | None = None
-    ratings: "Rated | None" = None
+    ratings: "RatingTable | None" = None
     texts: tuple[str, ...] | None = None
     excluded: tuple[Exclusion, ...] = ()
     n_ties: int = 0
@@ -207,6 +207,12 @@ class Comparisons:
         from plurank.data.diagnostics import diagnose
 
         return diagnose(self)
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts, comparisons per user and what :meth:`diagnose` found, as plain values that JSON can hold."""
+        from plurank.data.summary import summarise
+
+        return summarise(self.diagnose())
 
     @classmethod
     def from_arrays(

@@ -161,14 +161,23 @@ def _common_type(columns: tuple[pl.Series, ...]) -> tuple[pl.Series, ...]:
 
 
 def _encode_hashes(joined: pl.Series, from_text: bool) -> tuple[Codes, pl.Series]:
-    # equal 64-bit hashes of different ids: below one in a million even for five million distinct ids
-    codes, first = kernels.encode_keys(joined.hash().to_numpy())
-    ids = joined.gather(first)
+    codes, ids = _number(joined)
     if from_text and ids.dtype == pl.String:
         numbers = _plain_integers(ids)
         ids = ids if numbers.has_nulls() else numbers
     order = ids.arg_sort().to_numpy()
     return invert(order)[codes], ids.gather(order)
+
+
+def _number(series: pl.Series) -> tuple[Codes, pl.Series]:
+    """Number ids in the order in which they first occur, by their hashes; exactly, should two hashes be equal."""
+    codes, first = kernels.encode_keys(series.hash().to_numpy())
+    ids = series.gather(first)
+    if ids.gather(codes).equals(series):
+        return codes, ids
+    numbers: dict[Any, int] = {}
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in series.to_list()), np.int32, len(series))
+    return codes, pl.Series(series.name, list(numbers), dtype=series.dtype)
 
 
 def _encode_objects(values: list[Any]) -> tuple[Codes, pl.Series]:
@@ -220,7 +229,7 @@ def look_up(column: Any, labels: Labels, name: str) -> Codes:
     known, series = _common_type((known, series))
     if known.dtype != pl.Object:
         # the labels differ from each other, so label number n gets code n, and what is no label a higher one
-        codes, _ = kernels.encode_keys(pl.concat([known, series]).hash().to_numpy())
+        codes, _ = _number(pl.concat([known, series.rename(known.name)]))
         found = codes[len(known) :]
         return np.where(found < len(known), found, np.int32(-1))
     numbers = {label: code for code, label in enumerate(known.to_list())}

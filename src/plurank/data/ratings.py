@@ -91,7 +91,7 @@ def _with_texts(made: Comparisons, items: Any) -> Comparisons:
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatingTable:
     """Values that users gave to items, higher is better; user u's are ``offsets[u]:offsets[u + 1]``.
 
     ``kind`` says what the values are, and ``excluded`` what reading them left out.
@@ -109,12 +109,12 @@ class Rated:
         """Return the user of each value, (n,)."""
         return np.repeat(np.arange(len(self.user_labels)), np.diff(self.offsets))
 
-    def select(self, keep: NDArray[np.bool_]) -> "Rated":
+    def select(self, keep: NDArray[np.bool_]) -> "RatingTable":
         """Keep some of the values, (n,), of the same users and items."""
         offsets = np.append(0, np.cumsum(keep))[self.offsets]
         return replace(self, offsets=offsets, items=self.items[keep], values=self.values[keep])
 
-    def without_items(self, hidden: NDArray[np.bool_]) -> "Rated":
+    def without_items(self, hidden: NDArray[np.bool_]) -> "RatingTable":
         """Leave out some of the items, (Q,), and what users said of them."""
         if not hidden.any():
             return self
@@ -133,7 +133,7 @@ def _renumber(keep: NDArray[np.bool_]) -> Codes:
     return np.cumsum(keep, dtype=np.int32) - np.int32(1)
 
 
-def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items: Any = None) -> Rated:
+def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items: Any = None) -> RatingTable:
     """Check, number and sort by user; leave out what is missing or, by the table of items, hidden, and count it."""
     check_roles(columns, ("user", "item", value))
     found = as_columns(frame)
@@ -168,7 +168,7 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
         ups, downs = (np.bincount(item_codes[numbers == sign], minlength=len(item_labels)) for sign in (1, -1))
         refuse_reversed(table, item_labels, ups, downs)
     order, offsets = kernels.group(user_codes, len(user_labels))
-    return Rated(offsets, item_codes[order], numbers[order], item_labels, user_labels, kind, excluded)
+    return RatingTable(offsets, item_codes[order], numbers[order], item_labels, user_labels, kind, excluded)
 
 
 def _compact(codes: Codes, labels: Labels) -> tuple[Codes, Labels]:
@@ -240,7 +240,7 @@ def _read_wide(
 
 
 def compare_rated(
-    rated: Rated, ties: RatingTies, pairs_per_rating: float | None, rng: np.random.Generator
+    rated: RatingTable, ties: RatingTies, pairs_per_rating: float | None, rng: np.random.Generator
 ) -> Comparisons:
     """Compare all pairs of values of each user, or draw so many pairs for every value."""
     choose, toss = spawn(rng, 2)
@@ -258,7 +258,7 @@ def compare_rated(
     return _drop_silent_users(offsets, winners, losers, rated)
 
 
-def _refuse_too_many(rated: Rated, most_pairs: int) -> None:
+def _refuse_too_many(rated: RatingTable, most_pairs: int) -> None:
     n_rated = np.diff(rated.offsets)
     n_pairs, most = int((n_rated * (n_rated - 1) // 2).sum()), int(n_rated.max())
     if n_pairs > most_pairs:
@@ -277,14 +277,14 @@ def _refuse_nothing(comparisons: Comparisons) -> Comparisons:
     return comparisons
 
 
-def _count_tied_pairs(rated: Rated) -> int:
+def _count_tied_pairs(rated: RatingTable) -> int:
     values = pl.DataFrame({"user": rated.user_of_each(), "value": rated.values})
     runs = values.group_by("user", "value").len()["len"].cast(pl.Int64)
     return int((runs * (runs - 1) // 2).sum())
 
 
 def _drop_silent_users(
-    offsets: NDArray[np.int64], winners: NDArray[np.int32], losers: NDArray[np.int32], rated: Rated
+    offsets: NDArray[np.int64], winners: NDArray[np.int32], losers: NDArray[np.int32], rated: RatingTable
 ) -> Comparisons:
     """Leave out users whose values make no comparison, one item only or all equal, and count them."""
     spoke = np.diff(offsets) > 0
@@ -294,7 +294,7 @@ def _drop_silent_users(
     return Comparisons(winners, losers, kept, *labels, rated=True, ratings=rated, excluded=excluded)
 
 
-def _count_silent(rated: Rated, silent: NDArray[np.bool_]) -> tuple[Exclusion, ...]:
+def _count_silent(rated: RatingTable, silent: NDArray[np.bool_]) -> tuple[Exclusion, ...]:
     """Count users without a comparison, (M,) marks, by the reason."""
     if not silent.any():
         return ()

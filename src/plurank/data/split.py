@@ -45,6 +45,7 @@ class Source(Protocol):
     @property
     def offsets(self) -> NDArray[np.int64]: ...  # noqa: D102
     def take_users(self, chosen: Masks) -> Comparisons: ...  # noqa: D102
+    def summary(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 def some_users(source: Source, enough: int, rng: np.random.Generator, least_users: int = 1) -> Comparisons:
@@ -115,7 +116,7 @@ def look_rated(source: Source) -> bool:
     return bool(n_repeated <= FEW * len(c))
 
 
-def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparisons:
+def weigh_observations(comparisons: Comparisons, rating_weight: float = 1.0) -> Comparisons:
     """Let a comparison count as ``1 / (1 + (m - 1) / (2 worth))``, m: how many the user has of its items, on average.
 
     All n (n - 1) / 2 of somebody who rated n items then count as n - 1 if an item rated is worth 1, and as nearly
@@ -123,7 +124,7 @@ def weigh_observations(comparisons: Comparisons, worth: float = 1.0) -> Comparis
     """
     c = comparisons
     meetings = kernels.count_meetings(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
-    shares = 1.0 / (1.0 + np.maximum(meetings - 1.0, 0.0) / (2.0 * worth))
+    shares = 1.0 / (1.0 + np.maximum(meetings - 1.0, 0.0) / (2.0 * rating_weight))
     return replace(c, weights=shares if c.weights is None else c.weights * shares)
 
 

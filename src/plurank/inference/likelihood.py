@@ -66,11 +66,11 @@ class Utilities(Component, Protocol):
     def scores(self) -> Floats:
         """Scores of the items, (Q, K)."""
 
-    def weigh(self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int) -> Any:
+    def update_memberships(self, comparisons: Comparisons, init: Floats, prior: Floats, n_rounds: int) -> Any:
         """Find users' weights: their ``means`` (M, K) and the ``evidence`` behind them (M,)."""
 
 
-class Law(Protocol):
+class UserLikelihood(Protocol):
     """How users decide whose weights nobody knows."""
 
     @property
@@ -88,7 +88,7 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenLikelihood:
     """Each comparison is made by one ranking; ``likelihoods(winners, losers)`` gives its probabilities, (n, K)."""
 
     prior: Floats
@@ -122,13 +122,13 @@ class Tokens:
         c = comparisons
         p = np.ascontiguousarray(self.likelihoods(c.winners, c.losers))
         prior = np.maximum(self.prior, LEAST_COUNT)
-        start = prior + c.weights_of_users()[:, None] / len(prior)
-        near, _ = kernels.infer_dirichlets(c.offsets, p, c.kernel_weights, prior, start, WEIGHING_ROUNDS, 1e-3)
+        init = prior + c.weights_of_users()[:, None] / len(prior)
+        near, _ = kernels.infer_dirichlets(c.offsets, p, c.kernel_weights, prior, init, WEIGHING_ROUNDS, 1e-3)
         return Posteriors(c, prior, near, p, np.log)
 
 
 @dataclass(frozen=True)
-class Blends:
+class UtilityLikelihood:
     """Each person blends the scores into one taste."""
 
     prior: Floats
@@ -152,17 +152,17 @@ class Blends:
     def _posteriors(self, comparisons: Comparisons) -> "Posteriors":
         c = comparisons
         prior = np.maximum(self.prior, LEAST_COUNT)
-        start = np.tile(prior / prior.sum(), (c.n_users, 1))
-        found = self.component.weigh(c, start, prior[None], WEIGHING_ROUNDS)
-        near = np.maximum(found.evidence[:, None] * found.means, LEAST_COUNT)
+        init = np.tile(prior / prior.sum(), (c.n_users, 1))
+        found = self.component.update_memberships(c, init, prior[None], WEIGHING_ROUNDS)
+        near = np.maximum(found.user_concentration[:, None] * found.means, LEAST_COUNT)
         return Posteriors(c, prior, near, self._leads(c.winners, c.losers), _log_sigmoid)
 
 
-def law_of(component: Component, prior: Floats) -> Law:
+def likelihood_of(component: Component, prior: Floats) -> UserLikelihood:
     """Say how new users decide by rankings of a kind, their weights from a Dirichlet(prior)."""
     if component.mixing == "utility":
-        return Blends(prior, cast(Utilities, component))
-    return Tokens(prior, component.chances)
+        return UtilityLikelihood(prior, cast(Utilities, component))
+    return TokenLikelihood(prior, component.chances)
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ BLOCK_CELLS = 2**23  # comparisons times rankings that are held at once
 
 
 def mean_log_likelihood(
-    laws: Sequence[Law], comparisons: Comparisons, n_particles: int, rng: np.random.Generator
+    laws: Sequence[UserLikelihood], comparisons: Comparisons, n_particles: int, rng: np.random.Generator
 ) -> float:
     """Return the log-likelihood of whole new users per comparison; that of several laws is of their mean likelihood."""
     if not len(comparisons):
@@ -240,7 +240,7 @@ def mean_log_likelihood(
     return float(by_user.sum() / comparisons.total_weight)
 
 
-def _log_likelihoods(law: Law, comparisons: Comparisons, n_particles: int, seed: int) -> Floats:
+def _log_likelihoods(law: UserLikelihood, comparisons: Comparisons, n_particles: int, seed: int) -> Floats:
     """Estimate the log-likelihood of every user, (M,), block by block."""
     parts = []
     for begin, end in _blocks(comparisons, BLOCK_CELLS // len(law.prior)):

@@ -119,13 +119,13 @@ def user_place_bounds(
     scores and errors (Q, K); correlations (K, K) of the errors between rankings; followed (N_DRAWS, K), what the
     weights may be; own: what the user adds to the scores, and its errors, (Q,) each.
     """
-    shift, spread = own or (0.0, 0.0)
+    shift, scale = own or (0.0, 0.0)
     values, vectors = np.linalg.eigh(correlations)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     variances = np.zeros((len(followed), len(scores)))
     for column in root.T:  # one at a time: all together would not fit into memory
         variances += (followed @ (errors * column).T) ** 2
-    drawn = followed @ scores.T + np.sqrt(variances + np.square(spread)) * _noise(len(scores))
+    drawn = followed @ scores.T + np.sqrt(variances + np.square(scale)) * _noise(len(scores))
     return _bounds(scores @ weights + shift, drawn + shift, level)
 
 
@@ -133,11 +133,11 @@ def _noise(n: int) -> Floats:
     return np.random.default_rng(SEED).standard_normal((N_DRAWS, n))
 
 
-def draw_user(weights: Floats, evidence: float) -> Floats:
+def draw_user(weights: Floats, user_concentration: float) -> Floats:
     """Draw one user's weights (N_DRAWS, K); with infinite evidence they are what they are."""
-    if not np.isfinite(evidence):
+    if not np.isfinite(user_concentration):
         return np.tile(weights, (N_DRAWS, 1))
-    return np.random.default_rng([SEED, 1]).dirichlet(np.maximum(evidence * weights, 1e-3), size=N_DRAWS)
+    return np.random.default_rng([SEED, 1]).dirichlet(np.maximum(user_concentration * weights, 1e-3), size=N_DRAWS)
 
 
 def _bounds(scores: Floats, drawn: Floats, level: float) -> Bounds:
@@ -156,13 +156,13 @@ def _places(scores: Floats) -> NDArray[np.int32]:
     return places
 
 
-def weight_bounds(weights: Floats, evidence: Floats, level: float) -> tuple[Floats, Floats]:
+def weight_bounds(weights: Floats, user_concentration: Floats, level: float) -> tuple[Floats, Floats]:
     """Lower and upper bounds of user weights (M, K), from each weight's Beta distribution.
 
     A weight whose density is high near 0 has the lower bound 0, one whose density is high near 1 the upper bound 1.
     """
-    first = np.maximum(evidence[:, None] * weights, 1e-9)
-    second = np.maximum(evidence[:, None] * (1.0 - weights), 1e-9)
+    first = np.maximum(user_concentration[:, None] * weights, 1e-9)
+    second = np.maximum(user_concentration[:, None] * (1.0 - weights), 1e-9)
     low, high = first <= NEAR_AN_END, second <= NEAR_AN_END
     tail = 1.0 - level
     lower = scipy.special.betaincinv(first, second, np.where(high & ~low, tail, tail / 2.0))

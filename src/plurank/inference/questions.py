@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.elementary import entropy
-from plurank.inference.likelihood import Law
+from plurank.inference.likelihood import UserLikelihood
 from plurank.inference.posterior import Draws
 from plurank.random import as_generator, uniforms_of
 from plurank.types import Codes, Floats
@@ -39,7 +39,9 @@ class Questions(NamedTuple):
     probability: Floats
 
 
-def choose_questions(law: Law, draws: Draws, n_items: int, n: int, asked: Iterable[tuple[int, int]]) -> Questions:
+def choose_questions(
+    law: UserLikelihood, draws: Draws, n_items: int, n: int, asked: Iterable[tuple[int, int]]
+) -> Questions:
     """Return the n pairs with the highest expected gain, without those asked, in either order."""
     numbers = {min(pair) * n_items + max(pair) for pair in asked}
     first, second = _candidates(n_items, numbers)
@@ -123,7 +125,7 @@ def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float 
     starts = [_take_greedily(bits, affordable, size, costs, budget)]
     if costs is not None:
         starts.append(_take_greedily(bits, affordable, size, costs, budget, by_cost=False))
-    tried = [_exchange(bits, start, affordable, costs, budget) for start in starts]
+    tried = [_exchange(bits, init, affordable, costs, budget) for init in starts]
     chosen = max(tried, key=lambda items: int(_covered(np.bitwise_or.reduce(bits[items]))))
     is_best = _covered(np.bitwise_or.reduce(bits[chosen])) == _covered(np.bitwise_or.reduce(bits[affordable]))
     promised = GREEDY if costs is None else GREEDY_WITH_COSTS if size == len(affordable) else 0.0

@@ -30,7 +30,7 @@ LONGEST_STEP = 0.5  # of a threshold, which a Newton step may overshoot
 
 
 @dataclass(frozen=True)
-class StarLaw:
+class OrdinalRatings:
     """Thresholds (L - 1,) between the levels of ratings, and lines (M + 1, 2) of users with covariances (M + 1, 2, 2),
     last those of somebody who rated nothing. Utilities count from ``centre`` in units of ``scale``."""
 
@@ -44,12 +44,12 @@ class StarLaw:
     def probabilities(self, users: Numbers, utilities: Floats) -> Floats:
         """Return the probability of every level, (n, L), for users, -1 for unknown ones, and utilities (n,)."""
         x = (utilities - self.centre) / self.scale
-        middle, spread = _predict(x, self.lines[users], self.covariances[users])
-        below = scipy.special.ndtr((self.thresholds - middle[:, None]) / spread[:, None])
+        middle, scale = _predict(x, self.lines[users], self.covariances[users])
+        below = scipy.special.ndtr((self.thresholds - middle[:, None]) / scale[:, None])
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
 
-def fit_stars(users: Numbers, utilities: Floats, values: Floats, n_users: int) -> StarLaw:
+def fit_stars(users: Numbers, utilities: Floats, values: Floats, n_users: int) -> OrdinalRatings:
     """Fit to ratings (n,) of items with utilities (n,), given by users (n,)."""
     codes = np.unique(values, return_inverse=True)[1]
     centre, scale = float(utilities.mean()), float(utilities.std())
@@ -76,7 +76,7 @@ def fit_stars(users: Numbers, utilities: Floats, values: Floats, n_users: int) -
         if converged:
             break
     everybody = np.vstack([lines, mean]), np.concatenate([covariances, covariance[None]])
-    return StarLaw(thresholds, *everybody, centre, scale, converged)
+    return OrdinalRatings(thresholds, *everybody, centre, scale, converged)
 
 
 def _design(x: Floats) -> Floats:
@@ -113,10 +113,10 @@ def _predict(x: Floats, lines: Floats, covariances: Floats) -> tuple[Floats, Flo
     return lines[:, 0] + lines[:, 1] * x, np.sqrt(1.0 + variance)
 
 
-def _place_thresholds(thresholds: Floats, shares: Floats, middle: Floats, spread: Floats) -> Floats:
+def _place_thresholds(thresholds: Floats, shares: Floats, middle: Floats, scale: Floats) -> Floats:
     """Move each threshold by a Newton step to where the share of ratings expected below it is the share that was."""
-    apart = (thresholds - middle[:, None]) / spread[:, None]
-    slopes = (_density(apart) / spread[:, None]).mean(axis=0)
+    apart = (thresholds - middle[:, None]) / scale[:, None]
+    slopes = (_density(apart) / scale[:, None]).mean(axis=0)
     steps = (scipy.special.ndtr(apart).mean(axis=0) - shares) / np.maximum(slopes, LEAST_CHANCE)
     return thresholds - np.clip(steps, -LONGEST_STEP, LONGEST_STEP)
 

@@ -54,19 +54,19 @@ def log_odds(chances: Floats) -> Floats:
     return logit(np.clip(chances, FARTHEST, 1.0 - FARTHEST))
 
 
-def find_deviations(asked: Comparisons, chances: Floats, spread: float) -> Deviations:
+def find_deviations(asked: Comparisons, chances: Floats, scale: float) -> Deviations:
     """Find the most probable deviations of people, given what rankings predicted of all they were asked, (n,)."""
     rows = asked.user_of_each().astype(np.int64) * asked.n_items
     keys, places = np.unique(np.concatenate([rows + asked.winners, rows + asked.losers]), return_inverse=True)
     edges = np.searchsorted(keys, np.arange(asked.n_users + 1, dtype=np.int64) * asked.n_items)
     counts = np.ones(len(asked)) if asked.weights is None else asked.weights
     values, curvature = kernels.solve_deviations(
-        asked.offsets, edges, places[: len(asked)], places[len(asked) :], counts, log_odds(chances), spread**-2
+        asked.offsets, edges, places[: len(asked)], places[len(asked) :], counts, log_odds(chances), scale**-2
     )
     return Deviations(asked.n_items, keys, values, 1.0 / np.sqrt(curvature))
 
 
-def choose_spread(
+def choose_scale(
     asked: Comparisons, chances: Floats, rows: Codes, test: Comparisons, predicted: Floats
 ) -> float | None:
     """Choose the spread of deviations that predicts test comparisons best, from what rankings predict of those and of
@@ -76,17 +76,17 @@ def choose_spread(
     """
     counts = np.ones(len(test)) if test.weights is None else test.weights
     best, chosen = np.zeros(len(test)), None
-    for spread in SPREADS:
-        shifted = find_deviations(asked, chances, spread).shift(predicted, rows, test.winners, test.losers)
+    for scale in SPREADS:
+        shifted = find_deviations(asked, chances, scale).shift(predicted, rows, test.winners, test.losers)
         gains = counts * np.log(np.maximum(shifted, FARTHEST) / np.maximum(predicted, FARTHEST))
         if gains.sum() <= best.sum():
             break
-        best, chosen = gains, spread
+        best, chosen = gains, scale
     by_person = np.bincount(rows, best)
     return chosen if best.sum() > SURE * np.sqrt(by_person @ by_person) else None
 
 
-def check_spread(value: Any) -> None:
+def check_scale(value: Any) -> None:
     """Raise a ValueError where a model's file has no spread of deviations; older files have None."""
     if value is not None and not (is_number(value) and 0.0 < value < np.inf):
-        raise ValueError("deviation_ is not positive")
+        raise ValueError("user_effect_scale_ is not positive")

@@ -51,7 +51,7 @@ def infer_dirichlets(
     likelihoods: Floats,
     weights: Floats,
     prior: Floats,
-    start: Floats,
+    init: Floats,
     max_rounds: int,
     tolerance: float,
 ) -> tuple[Floats, Floats]:
@@ -61,9 +61,9 @@ def infer_dirichlets(
     prior (K,), start (M, K) -> gamma (M, K), values (M,).
     """
     n_rankings = len(prior)
-    check(likelihoods.shape == (offsets[-1], n_rankings) and start.shape == (len(offsets) - 1, n_rankings))
+    check(likelihoods.shape == (offsets[-1], n_rankings) and init.shape == (len(offsets) - 1, n_rankings))
     check(len(weights) in (0, len(likelihoods)))
-    gammas, values = np.array(start, np.float64, order="C"), np.zeros(len(start))
+    gammas, values = np.array(init, np.float64, order="C"), np.zeros(len(init))
     run(
         _infer_dirichlets, len(gammas), 50 * likelihoods.size, offsets, np.ascontiguousarray(likelihoods), weights,
         len(weights), np.ascontiguousarray(prior), n_rankings, max_rounds, tolerance, gammas, values,

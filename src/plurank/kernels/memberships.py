@@ -31,7 +31,7 @@ def map_user_weights(
     places: Codes,
     flip: float,
     prior: Floats,
-    start: Floats,
+    init: Floats,
     max_rounds: int,
     tolerance: float,
 ) -> Floats:
@@ -42,8 +42,8 @@ def map_user_weights(
     """
     n_rankings = places.shape[1]
     check(offsets[-1] == len(winners) == len(losers) and len(weights) in (0, len(winners)))
-    check(start.shape == (len(offsets) - 1, n_rankings) and prior.shape == (n_rankings,))
-    theta = np.array(start, np.float64, order="C")
+    check(init.shape == (len(offsets) - 1, n_rankings) and prior.shape == (n_rankings,))
+    theta = np.array(init, np.float64, order="C")
     columns = (offsets, winners, losers, weights, len(weights), np.ascontiguousarray(places), n_rankings)
     run(
         _map_user_weights, len(theta), 10 * len(winners) * n_rankings, *columns, flip, np.ascontiguousarray(prior),

@@ -76,7 +76,7 @@ def probability_pass(
     losers: Codes,
     weights: Floats,
     scores: Floats,
-    start: Floats,
+    init: Floats,
     prior: Floats,
     n_rounds: int,
     informed: bool,
@@ -91,9 +91,9 @@ def probability_pass(
     """
     far = bool((np.abs(scores) > FARTHEST).any())
     table = _pad(scores if far else np.exp(scores), 0.0 if far else 1.0)
-    users = _Users.of(edges, offsets, winners, losers, weights, start, prior)
+    users = _Users.of(edges, offsets, winners, losers, weights, init, prior)
     memory = _mixture_memory(scores.shape[1], users.most)
-    return _pass_over(_probability_pass, users, (table, int(far)), scores, start, n_rounds, informed, memory)
+    return _pass_over(_probability_pass, users, (table, int(far)), scores, init, n_rounds, informed, memory)
 
 
 def utility_pass(
@@ -103,15 +103,15 @@ def utility_pass(
     losers: Codes,
     weights: Floats,
     scores: Floats,
-    start: Floats,
+    init: Floats,
     prior: Floats,
     n_rounds: int,
     informed: bool,
 ) -> Passed:
     """Mix utilities: ``P(i over j) = sigmoid(sum_k theta_k (scores_ik - scores_jk))``; see :func:`probability_pass`."""
-    users = _Users.of(edges, offsets, winners, losers, weights, start, prior)
+    users = _Users.of(edges, offsets, winners, losers, weights, init, prior)
     memory = _utility_memory(scores.shape[1], users.most, len(scores))
-    return _pass_over(_utility_pass, users, (_pad(scores, 0.0),), scores, start, n_rounds, informed, memory)
+    return _pass_over(_utility_pass, users, (_pad(scores, 0.0),), scores, init, n_rounds, informed, memory)
 
 
 def _pass_over(
@@ -119,16 +119,16 @@ def _pass_over(
     users: _Users,
     table: tuple[Any, ...],
     scores: Floats,
-    start: Floats,
+    init: Floats,
     n_rounds: int,
     informed: bool,
     memory: int,
 ) -> Passed:
     n_items, n_rankings = scores.shape
-    check(n_rankings == start.shape[1])
+    check(n_rankings == init.shape[1])
     width = -(-n_rankings // N_LANES) * N_LANES
-    theta, means = np.array(start, order="C"), np.array(start, order="C")
-    concentration, values = np.zeros(len(start)), np.zeros((users.n_blocks, 1))
+    theta, means = np.array(init, order="C"), np.array(init, order="C")
+    concentration, values = np.zeros(len(init)), np.zeros((users.n_blocks, 1))
     sums = np.zeros((users.n_blocks, n_items, 2, width))
     information = np.zeros((users.n_blocks, n_items if informed else 0, n_rankings, width))
     work = len(users.arguments[2]) * (n_rankings * (n_rankings + 10) + 40) * (1 + n_rounds / 4) / 10
@@ -151,7 +151,7 @@ def places_pass(
     weights: Floats,
     places: Codes,
     laws: Floats,
-    start: Floats,
+    init: Floats,
     prior: Floats,
     n_rounds: int,
 ) -> tuple[Floats, float, Floats]:
@@ -161,9 +161,9 @@ def places_pass(
     concentration of each user's memberships (M,).
     """
     n_items, n_rankings = places.shape
-    check(n_rankings == start.shape[1] and laws.shape == (n_rankings, 2 * n_items - 1))
-    users = _Users.of(edges, offsets, winners, losers, weights, start, prior)
-    theta, concentration, values = np.array(start, order="C"), np.zeros(len(start)), np.zeros((users.n_blocks, 1))
+    check(n_rankings == init.shape[1] and laws.shape == (n_rankings, 2 * n_items - 1))
+    users = _Users.of(edges, offsets, winners, losers, weights, init, prior)
+    theta, concentration, values = np.array(init, order="C"), np.zeros(len(init)), np.zeros((users.n_blocks, 1))
     run(
         _places_pass, users.n_blocks, len(winners) * n_rankings**2, *users.arguments, np.ascontiguousarray(places),
         np.ascontiguousarray(laws), n_items, n_rankings, *users.prior, n_rounds, theta, values, concentration,

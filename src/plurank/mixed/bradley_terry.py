@@ -33,16 +33,16 @@ class ScoreSums(NamedTuple):
     (Q, K), and, if asked for, the information about every item's scores (Q, K, K)."""
 
     log_posterior: float
-    slope: Floats
-    curvature: Floats
+    gradient: Floats
+    hessian: Floats
     information: Floats
 
     def merge(self, other: "ScoreSums") -> "ScoreSums":
         """Add what other users say."""
         return ScoreSums(
             self.log_posterior + other.log_posterior,
-            self.slope + other.slope,
-            self.curvature + other.curvature,
+            self.gradient + other.gradient,
+            self.hessian + other.hessian,
             self.information + other.information,
         )
 
@@ -54,7 +54,7 @@ class ScorePass(NamedTuple):
     sums: ScoreSums
     weights: Floats
     means: Floats
-    evidence: Floats
+    user_concentration: Floats
 
     @classmethod
     def join(cls, parts: list["ScorePass"]) -> "ScorePass":
@@ -88,10 +88,10 @@ class BradleyTerry:
         own = self.scores - self.scores.mean(axis=1, keepdims=True)
         return self.scores.shape[1] > 1 and bool(own.std() < ALIKE * self.scores.std())
 
-    def weigh(
+    def update_memberships(
         self,
         comparisons: Comparisons,
-        start: Floats,
+        init: Floats,
         prior: Floats,
         n_rounds: int,
         *,
@@ -112,31 +112,33 @@ class BradleyTerry:
             own = slice(group[0], group[-1])
             users = comparisons if len(groups) == 1 else comparisons.block(group[0], group[-1])
             rows = prior if len(prior) == 1 else prior[own]
-            parts.append(self._weigh_blocks(users, group - group[0], start[own], rows, n_rounds, informed))
+            parts.append(self._update_blocks(users, group - group[0], init[own], rows, n_rounds, informed))
         return ScorePass.join(parts)
 
-    def _weigh_blocks(
-        self, comparisons: Comparisons, edges: Edges, start: Floats, prior: Floats, n_rounds: int, informed: bool
+    def _update_blocks(
+        self, comparisons: Comparisons, edges: Edges, init: Floats, prior: Floats, n_rounds: int, informed: bool
     ) -> ScorePass:
         run = kernels.utility_pass if self.mixing == "utility" else kernels.probability_pass
         c = comparisons
         columns = (edges, c.offsets, c.winners, c.losers, c.kernel_weights)
-        weights, value, slope, curvature, means, evidence, information = run(
-            *columns, self.scores, start, prior, n_rounds, informed
+        weights, value, gradient, hessian, means, user_concentration, information = run(
+            *columns, self.scores, init, prior, n_rounds, informed
         )
-        return ScorePass(ScoreSums(value, slope, curvature, information), weights, means, evidence)
+        return ScorePass(ScoreSums(value, gradient, hessian, information), weights, means, user_concentration)
 
     def chances(self, winners: Codes, losers: Codes) -> Floats:
         """P(winner over loser) in every ranking, (n, K)."""
         return expit(self.scores[winners] - self.scores[losers])
 
-    def probabilities(self, weights: Floats, evidence: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
+    def probabilities(
+        self, weights: Floats, user_concentration: Floats, rows: Codes, left: Codes, right: Codes
+    ) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K), averaged over what they may be.
 
         evidence (m,) is the concentration of the Dirichlet around them; a mixture of probabilities has its mean there.
         """
         if self.mixing == "utility":
-            return kernels.mix_utilities(rows, left, right, self.scores, weights, evidence)
+            return kernels.mix_utilities(rows, left, right, self.scores, weights, user_concentration)
         return kernels.mix_probabilities(rows, left, right, self.scores, weights)
 
 
@@ -150,11 +152,11 @@ def mean_wins(scores: Floats) -> Floats:
     return kernels.mean_wins(np.ascontiguousarray(scores), np.ascontiguousarray(np.sort(scores, axis=0)[rows]))
 
 
-def slopes(scores: Floats, wins: Floats) -> Floats:
+def win_gradients(scores: Floats, wins: Floats) -> Floats:
     """How fast the probability to win grows with the score, (Q, K)."""
     found = np.empty_like(scores)
     for k in range(scores.shape[1]):
         grid, first = np.unique(scores[:, k], return_index=True)
-        slope = np.gradient(wins[first, k], grid) if len(grid) > 1 else np.full(1, 0.25)  # that of the logistic at 0
-        found[:, k] = slope[np.searchsorted(grid, scores[:, k])]
+        gradient = np.gradient(wins[first, k], grid) if len(grid) > 1 else np.full(1, 0.25)  # that of the logistic at 0
+        found[:, k] = gradient[np.searchsorted(grid, scores[:, k])]
     return found

@@ -21,8 +21,8 @@ from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import as_path, only_one, write_beside
 from plurank.mixed.bradley_terry import ScoreSums
 from plurank.mixed.priors import Priors
-from plurank.mixed.refine import Climb, QuasiNewton
-from plurank.mixed.users import Crowd, InMemory, StoredCrowd, WeightFiles
+from plurank.mixed.refine import QuasiNewton, RefineState
+from plurank.mixed.users import StoredUsers, Users, UsersInMemory, WeightFiles
 from plurank.store.store import MANIFEST, Store
 
 # Where a fit has got to, kept on disk, so that a fit that was stopped or killed goes on.
@@ -34,14 +34,14 @@ EVERY = 3  # passes
 NAME = "checkpoint.npz"
 
 
-class Saved(NamedTuple):
+class CheckpointState(NamedTuple):
     """What a checkpoint holds: whether comparisons count as ratings, priors and how well they predict, the climb, the
     version of the weights, and how many groups of users these are in, at least."""
 
     rated: bool
     priors: Priors
     quality: dict[str, Any] | None
-    climb: Climb
+    state: RefineState
     version: int
     least_groups: int
 
@@ -52,35 +52,38 @@ class Checkpoint:
 
     files: WeightFiles
     about: dict[str, Any]
-    saved: Saved | None = None
+    saved: CheckpointState | None = None
 
     @property
     def path(self) -> Path:
         """The file."""
         return self.files.folder / NAME
 
-    def go_on(self, crowd: Crowd) -> tuple[StoredCrowd, Climb]:
+    def go_on(self, users: Users) -> tuple[StoredUsers, RefineState]:
         """Return the crowd its weights back, and where the climb had got to."""
-        assert isinstance(crowd, StoredCrowd)
+        assert isinstance(users, StoredUsers)
         assert self.saved is not None
-        return crowd.resume(self.saved.version, self.saved.least_groups), self.saved.climb
+        return users.resume(self.saved.version, self.saved.least_groups), self.saved.state
 
-    def keep(self, crowd: Crowd, rated: bool, priors: Priors, quality: dict[str, Any] | None, climb: Climb) -> None:
+    def keep(
+        self, users: Users, rated: bool, priors: Priors, quality: dict[str, Any] | None, state: RefineState
+    ) -> None:
         """Save every few passes."""
-        if len(climb.history) % EVERY:
+        if len(state.history) % EVERY:
             return
-        assert isinstance(crowd, StoredCrowd)
-        version = crowd.accepted
+        assert isinstance(users, StoredUsers)
+        version = users.accepted
         assert version is not None
         self.files.settle(version)
         arrays: dict[str, Any] = {
             "about": np.array(json.dumps(self.about)), "quality": np.array(json.dumps(quality)), "rated": rated,
-            "version": version, "mean": priors.mean, "least_groups": crowd.least_groups,
-            "priors": np.array([priors.concentration, priors.spread, priors.worth]), "scores": climb.scores,
-            "log_posterior": climb.here.log_posterior, "slope": climb.here.slope, "curvature": climb.here.curvature,
-            "information": climb.here.information,
-            "history": np.array(climb.history), "still": climb.still, "length": climb.length,
-            **climb.memory.to_arrays(),
+            "version": version, "mean": priors.mean, "least_groups": users.least_groups,
+            "priors": np.array([priors.concentration, priors.score_scale, priors.rating_weight]),
+            "scores": state.scores,
+            "log_posterior": state.here.log_posterior, "slope": state.here.gradient, "curvature": state.here.hessian,
+            "information": state.here.information,
+            "history": np.array(state.history), "still": state.n_stalled, "length": state.length,
+            **state.memory.to_arrays(),
         }  # fmt: skip
         with write_beside(self.path) as beside, beside.open("wb") as file:
             np.savez(file, **arrays)
@@ -110,16 +113,18 @@ class Checkpoint:
             )
 
 
-def _restore(arrays: dict[str, Any]) -> Saved:
-    concentration, spread, worth = arrays["priors"].tolist()
+def _restore(arrays: dict[str, Any]) -> CheckpointState:
+    concentration, score_scale, rating_weight = arrays["priors"].tolist()
     here = ScoreSums(float(arrays["log_posterior"]), arrays["slope"], arrays["curvature"], arrays["information"])
     memory = QuasiNewton.from_arrays(arrays)
-    climb = Climb(
+    state = RefineState(
         arrays["scores"], here, arrays["history"].tolist(), int(arrays["still"]), float(arrays["length"]), memory
     )
-    priors = Priors(arrays["mean"], concentration, spread, worth)
+    priors = Priors(arrays["mean"], concentration, score_scale, rating_weight)
     quality = json.loads(str(arrays["quality"]))
-    return Saved(bool(arrays["rated"]), priors, quality, climb, int(arrays["version"]), int(arrays["least_groups"]))
+    return CheckpointState(
+        bool(arrays["rated"]), priors, quality, state, int(arrays["version"]), int(arrays["least_groups"])
+    )
 
 
 def clear_checkpoint(folder: Path) -> None:
@@ -129,9 +134,9 @@ def clear_checkpoint(folder: Path) -> None:
 
 
 @contextmanager
-def open_crowd(
+def open_users(
     X: Any, n_rankings: int, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
-) -> Iterator[tuple[Crowd, Checkpoint | None]]:
+) -> Iterator[tuple[Users, Checkpoint | None]]:
     """Return the crowd, and where its fit keeps checkpoints.
 
     Files of the fit are removed in the end, unless ``checkpoint`` names the folder: there they stay until the model is
@@ -144,7 +149,7 @@ def open_crowd(
                 parameter="checkpoint",
                 hint="Create one with `plurank ingest` (plurank.ingest).",
             )
-        yield InMemory(as_comparisons(X)), None
+        yield UsersInMemory(as_comparisons(X)), None
         return
     folder = _own_folder(X) if checkpoint is None else _named_folder(checkpoint, resume)
     if checkpoint is None and resume:
@@ -163,7 +168,7 @@ def open_crowd(
                 kept.load()
             else:
                 files.clear()
-            yield StoredCrowd(X, n_rankings, engine, files, least_groups=engine.least_units), kept
+            yield StoredUsers(X, n_rankings, engine, files, least_groups=engine.least_units), kept
     finally:
         if checkpoint is None:
             files.remove()

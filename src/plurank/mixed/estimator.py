@@ -12,28 +12,30 @@ from plurank.choices import ComponentName, EngineName, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up, object_array
 from plurank.data.split import weigh_observations
+from plurank.data.summary import add_update
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons, as_source, open_engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
-from plurank.inference.likelihood import Law, law_of
-from plurank.inference.user_effects import check_spread
+from plurank.inference.likelihood import UserLikelihood, likelihood_of
+from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
 from plurank.mixed.bradley_terry import BradleyTerry
-from plurank.mixed.checkpoint import open_crowd
+from plurank.mixed.checkpoint import open_users
 from plurank.mixed.fit import (
     WEIGHING_ROUNDS,
     choose_priors_of,
-    fit_crowd,
     fit_to_predict,
+    fit_users,
     update_scores,
 )
-from plurank.mixed.init import Start
+from plurank.mixed.init import Init
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.mixed.orders import ORDERS
 from plurank.mixed.priors import Priors, count_weights, mean_of
-from plurank.mixed.users import Crowd, InMemory
+from plurank.mixed.users import Users, UsersInMemory
 from plurank.models.base import Followers
 from plurank.models.consensus import add_votes, count_votes
+from plurank.models.deprecated import OldAttributes, accept_old_names
 from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import (
     COMMON,
@@ -44,7 +46,6 @@ from plurank.models.fields import (
 )
 from plurank.progress import Progress, silent
 from plurank.random import RandomState
-from plurank.store.summary import add_update, summarise
 from plurank.text import count
 from plurank.topic.orders import OrderedComponent
 from plurank.types import Codes, Floats
@@ -55,48 +56,98 @@ OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
     "score_correlations_": Field("f", ("K", "K"), "correlations"),
-    "user_evidence_": Field("f", ("M",), "not negative"),
-    "spread_": Field("if", (), "positive"),
-    "rated_": Field("b", (), "any"),
-    "worth_": Field("if", (), "positive"),
+    "user_concentration_": Field("f", ("M",), "not negative"),
+    "score_scale_": Field("if", (), "positive"),
+    "from_ratings_": Field("b", (), "any"),
+    "rating_weight_": Field("if", (), "positive"),
     "log_posterior_": Field("f", ("passes",)),
     "quality_": JsonField(check_quality),
-    "deviation_": JsonField(check_spread),
+    "user_effect_scale_": JsonField(check_scale),
     "influence_": JsonField(check_influence),
     "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
 }
 
 
-class MixedRanking(ScoredRankings):
-    """Rankings shared by a population, each with scores, and how much each person follows each of them.
+class MixedRanking(ScoredRankings, OldAttributes):
+    """Mixed-membership model over rankings: K rankings with scores, and every user's mixture of them.
 
-    Parameters: ``n_rankings`` (K); ``component``, what a ranking is: ``bradley-terry`` (scores), ``mallows`` (an order
-    with a dispersion) or ``strict`` (an order with a flip probability); ``mixing``: ``probability`` (each comparison is
-    made by one of the rankings, as in the paper) or ``utility`` (each person blends the scores into one taste;
-    bradley-terry only); ``start``: ``best`` of ``items``, ``pairs`` and ``random``, or one of these; ``concentration``
-    of the weights and ``spread`` of the scores, None to choose them on held-out comparisons; ``rated``, whether the
-    comparisons are made from ratings or rankings, so that those of n items count as n - 1 or a few times that, None to
-    look; ``ensemble``, the number of fits that predictions average over; ``max_iter`` passes and ``tol``, the gain of
-    the log posterior per comparison that counts as none; ``random_state``.
+    Fitted by maximum a posteriori: quasi-Newton steps for the scores, with the user weights integrated out.
 
-    After ``fit``, the most followed ranking first: ``rankings_`` (K, Q) item numbers, best first
-    (``items_[rankings_]`` are the labels); ``scores_`` (Q, K), log odds, or minus the places of an order, with standard
-    errors ``score_errors_`` and their mean correlations between rankings ``score_correlations_`` (K, K);
-    ``user_weights_`` (M, K) and ``user_evidence_`` (M,), how many observations they rest on;
-    ``mean_weights_`` (K,), ``concentration_`` and ``spread_``, the priors; ``rated_``, and ``worth_``, how many
-    comparisons an item rated counts as; ``dispersion_`` (K,) or ``flip_probability_``; ``items_``, ``users_``;
-    ``log_posterior_`` after each of ``n_iter_`` passes; ``converged_``; ``data_``, what the data were;
-    ``quality_``, how well comparisons held out were predicted while priors were chosen, None where none were;
-    ``deviation_``, how far people's own log odds of the items they compared are from what their rankings say, None
-    where that predicts nothing: ``predict_new`` and ``fold_in`` remember a new person's answers by it.
+    Parameters
+    ----------
+    n_rankings : int, default=10
+        Number of rankings (K).
+    component : {"bradley-terry", "mallows", "strict"}, default="bradley-terry"
+        What a ranking is: scores, an order with a dispersion, or an order with a flip probability. Orders are fitted
+        in memory only.
+    mixing : {"probability", "utility"}, default="probability"
+        Whether each comparison is generated by one of the rankings (a mixture of probabilities, as in the paper), or by
+        a weighted average of their scores (Bradley-Terry only).
+    init : {"best", "items", "pairs", "random"}, default="best"
+        Where the scores start: users who stand out, novel pairs, random scores, or the best of these.
+    concentration : float or None, default=None
+        Concentration of the Dirichlet prior of user weights; None chooses it on held-out comparisons.
+    score_scale : float or None, default=None
+        Standard deviation of the Gaussian prior of scores; None chooses it on held-out comparisons.
+    from_ratings : bool or None, default=None
+        Whether the comparisons were made from ratings or rankings, so that those of n items count as about n - 1
+        observations; None looks at the data.
+    ensemble : int, default=1
+        Number of fits that predictions average over.
+    max_iter : int, default=200
+        Maximum number of passes over the comparisons.
+    tol : float, default=3e-5
+        Gain of the log posterior per comparison below which a pass counts as converged.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    rankings_ : ndarray of shape (K, Q)
+        Item numbers, best first; the most followed ranking first. ``items_[rankings_]`` are the labels.
+    scores_ : ndarray of shape (Q, K)
+        Scores in log odds (of orders: minus the places).
+    score_errors_, score_correlations_ : ndarray of shape (Q, K) and (K, K)
+        Standard errors of the scores, and their mean correlations between rankings.
+    user_weights_ : ndarray of shape (M, K)
+        Posterior mean of every user's mixture of the rankings.
+    user_concentration_ : ndarray of shape (M,)
+        Posterior concentration of the weights: how many observations they rest on.
+    mean_weights_ : ndarray of shape (K,)
+        Mean of the prior of user weights.
+    concentration_, score_scale_, rating_weight_ : float
+        The priors used; ``rating_weight_`` is how many comparisons a rated item counts as.
+    from_ratings_ : bool
+        Whether comparisons were weighted as made from ratings.
+    dispersion_, flip_probability_ : ndarray of shape (K,), float
+        Of Mallows and of strict orders.
+    items_, users_ : ndarray
+        Labels of items (Q,) and users (M,).
+    log_posterior_ : ndarray of shape (n_iter_,)
+        Log posterior after each pass.
+    n_iter_, converged_ : int, bool
+        Number of passes, and whether the last ones gained less than ``tol``.
+    data_, quality_, influence_ : dict or None
+        Summary of the data, predictions of held-out comparisons against one ranking for everybody, and how many users
+        the gain rests on.
+    user_effect_scale_ : float or None
+        Standard deviation of users' own effects on items beyond their rankings; None where these predict nothing.
+
+    Examples
+    --------
+    >>> import plurank
+    >>> made = plurank.simulate(200, 6, 2, 40, concentration=0.1, random_state=0)
+    >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+    >>> model.user_weights_.shape
+    (200, 2)
     """
 
     about = "rankings and weights by maximum posterior"
-    spread_: float
+    score_scale_: float
     log_posterior_: Floats
-    rated_: bool
-    worth_: float
+    from_ratings_: bool
+    rating_weight_: float
     dispersion_: Floats
     flip_probability_: float
     quality_: dict[str, Any] | None
@@ -104,16 +155,17 @@ class MixedRanking(ScoredRankings):
     member_scores_: Floats
     member_weights_: Floats
 
+    @accept_old_names
     def __init__(
         self,
         n_rankings: int = 10,
         component: ComponentName = "bradley-terry",
         mixing: Mixing = "probability",
         *,
-        start: Start = "best",
+        init: Init = "best",
         concentration: float | None = None,
-        spread: float | None = None,
-        rated: bool | None = None,
+        score_scale: float | None = None,
+        from_ratings: bool | None = None,
         ensemble: int = 1,
         max_iter: int = 200,
         tol: float = 3e-5,
@@ -122,10 +174,10 @@ class MixedRanking(ScoredRankings):
         self.n_rankings = n_rankings
         self.component = component
         self.mixing = mixing
-        self.start = start
+        self.init = init
         self.concentration = concentration
-        self.spread = spread
-        self.rated = rated
+        self.score_scale = score_scale
+        self.from_ratings = from_ratings
         self.ensemble = ensemble
         self.max_iter = max_iter
         self.tol = tol
@@ -164,13 +216,13 @@ class MixedRanking(ScoredRankings):
         # one thread, so that sums in matrix products have one order; the kernels use all cores
         with (
             open_engine(X, engine, scheduler) as runner,
-            open_crowd(X, self.n_rankings, runner, about, checkpoint, resume) as (crowd, kept),
+            open_users(X, self.n_rankings, runner, about, checkpoint, resume) as (users, kept),
             one_blas_thread(),
         ):
-            self._check_enough(crowd)
-            self.data_ = summarise(as_source(crowd.source))
-            fit_crowd(self, crowd, kept, on_progress)
-            self._keep_votes(as_source(crowd.source), runner)
+            self._check_enough(users)
+            self.data_ = users.source.summary()
+            fit_users(self, users, kept, on_progress)
+            self._keep_votes(as_source(users.source), runner)
         self.feedback_batches_ = ()
         self._order_rankings()
         self._warn_if_unfinished()
@@ -180,15 +232,15 @@ class MixedRanking(ScoredRankings):
         """Choose the priors that a fit to these comparisons would choose."""
         self._check_parameters()
         with one_blas_thread():
-            self._check_enough(InMemory(comparisons))
-            return choose_priors_of(self, InMemory(comparisons))
+            self._check_enough(UsersInMemory(comparisons))
+            return choose_priors_of(self, UsersInMemory(comparisons))
 
     def fit_to_predict(self, comparisons: Comparisons, priors: Priors) -> Self:
         """Fit with given priors, and find nothing but what predictions need: no errors, votes or diagnostics."""
         self._check_parameters()
         with one_blas_thread():
-            self._check_enough(InMemory(comparisons))
-            fit_to_predict(self, InMemory(comparisons), priors)
+            self._check_enough(UsersInMemory(comparisons))
+            fit_to_predict(self, UsersInMemory(comparisons), priors)
         self._warn_if_unfinished()
         return self
 
@@ -197,13 +249,15 @@ class MixedRanking(ScoredRankings):
             check_whole(name, getattr(self, name), 1)
         check_choice("component", self.component, ComponentName)
         check_choice("mixing", self.mixing, Mixing)
-        check_choice("start", self.start, Start)
-        for name in ("concentration", "spread"):
+        check_choice("init", self.init, Init)
+        for name in ("concentration", "score_scale"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
         check_positive("tol", self.tol)
-        if not (self.rated is None or isinstance(self.rated, bool)):
-            raise ParameterError(parameter="rated", expected="True, False or None", got=f"{self.rated!r:.80}")
+        if not (self.from_ratings is None or isinstance(self.from_ratings, bool)):
+            raise ParameterError(
+                parameter="from_ratings", expected="True, False or None", got=f"{self.from_ratings!r:.80}"
+            )
         if self.component != "bradley-terry" and (self.mixing == "utility" or self.ensemble > 1):
             mixing, ensemble = Argument("mixing", self.mixing), Argument("ensemble", self.ensemble)
             raise ParameterError(
@@ -222,13 +276,13 @@ class MixedRanking(ScoredRankings):
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
 
-    def _check_enough(self, crowd: Crowd) -> None:
-        if self.n_rankings > crowd.source.n_users:
+    def _check_enough(self, users: Users) -> None:
+        if self.n_rankings > users.source.n_users:
             raise NotIdentifiableError(
-                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(crowd.source.n_users, 'user')}. "
+                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(users.source.n_users, 'user')}. "
                 "Expected at most as many rankings as users; try fewer rankings."
             )
-        if self.component != "bradley-terry" and not isinstance(crowd, InMemory):
+        if self.component != "bradley-terry" and not isinstance(users, UsersInMemory):
             raise ParameterError(
                 (Argument("component", self.component), " requires comparisons in memory, got a store."),
                 parameter="component",
@@ -239,9 +293,9 @@ class MixedRanking(ScoredRankings):
         """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
         if comparisons.rated is False:  # people were asked these pairs, whatever the model was fitted to
             return comparisons
-        known = self.rated is None and comparisons.rated is not None
-        rated = comparisons.rated if known else self.rated_
-        return weigh_observations(comparisons, self.worth_) if rated else comparisons
+        known = self.from_ratings is None and comparisons.rated is not None
+        rated = comparisons.rated if known else self.from_ratings_
+        return weigh_observations(comparisons, self.rating_weight_) if rated else comparisons
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
         """Go on with more comparisons, of users and items old and new, without the ones seen before.
@@ -313,21 +367,23 @@ class MixedRanking(ScoredRankings):
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         comparisons = self._weigh(comparisons)
-        start = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        weights = self._component().weigh(comparisons, start, self._prior()[None], WEIGHING_ROUNDS).means
+        init = np.tile(self.mean_weights_, (comparisons.n_users, 1))
+        weights = self._component().update_memberships(comparisons, init, self._prior()[None], WEIGHING_ROUNDS).means
         return weights / weights.sum(axis=1, keepdims=True)
 
     def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
         """Return the model's own users, or those of comparisons of its own items, once for every member."""
         found = []
         for component, weights, mean in self._members():
-            evidence = self.user_evidence_
+            user_concentration = self.user_concentration_
             if comparisons is not None:
                 weighed = self._weigh(comparisons)
-                start = np.tile(mean, (comparisons.n_users, 1))
-                seen = component.weigh(weighed, start, count_weights(mean, self.concentration_)[None], WEIGHING_ROUNDS)
-                weights, evidence = seen.means, seen.evidence
-            found.append(Followers(np.vstack([weights, mean]), np.append(evidence, self.concentration_)))
+                init = np.tile(mean, (comparisons.n_users, 1))
+                seen = component.update_memberships(
+                    weighed, init, count_weights(mean, self.concentration_)[None], WEIGHING_ROUNDS
+                )
+                weights, user_concentration = seen.means, seen.user_concentration
+            found.append(Followers(np.vstack([weights, mean]), np.append(user_concentration, self.concentration_)))
         return found
 
     def _item_utilities(self) -> list[Floats]:
@@ -341,13 +397,15 @@ class MixedRanking(ScoredRankings):
         for scores, weights in zip(self.member_scores_, self.member_weights_, strict=True):
             yield BradleyTerry(scores, self.mixing), weights, mean_of(weights)
 
-    def _laws(self) -> list[Law]:
-        return [law_of(component, count_weights(mean, self.concentration_)) for component, _, mean in self._members()]
+    def _laws(self) -> list[UserLikelihood]:
+        return [
+            likelihood_of(component, count_weights(mean, self.concentration_)) for component, _, mean in self._members()
+        ]
 
     def probabilities(self, followers: list[Followers], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for users given by their rows among the followers."""
         fits = zip(self._members(), followers, strict=True)
-        each = [part.probabilities(p.weights, p.evidence, rows, left, right) for (part, _, _), p in fits]
+        each = [part.probabilities(p.weights, p.user_concentration, rows, left, right) for (part, _, _), p in fits]
         return np.mean(each, axis=0)
 
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
@@ -382,7 +440,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     labels = list(items)
     _check(labels, texts)
     n = len(labels)
-    model = MixedRanking(1, concentration=1.0, spread=1.0, rated=False, random_state=0)
+    model = MixedRanking(1, concentration=1.0, score_scale=1.0, from_ratings=False, random_state=0)
     model.items_, model.users_ = object_array(labels), object_array([])
     fitted = {
         "rankings_": np.arange(n)[None], "user_weights_": np.ones((0, 1)), "mean_weights_": np.ones(1),
@@ -392,8 +450,9 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
         "item_people_": np.zeros(n, np.int64),
         "camp_votes_": None, "dissenter_votes_": None, "influence_": None,
         "scores_": np.zeros((n, 1)), "score_errors_": np.ones((n, 1)), "score_correlations_": np.ones((1, 1)),
-        "user_evidence_": np.zeros(0), "spread_": 1.0, "rated_": False, "worth_": 1.0, "log_posterior_": np.zeros(0),
-        "quality_": None, "deviation_": None, "member_scores_": np.zeros((0, n, 1)),
+        "user_concentration_": np.zeros(0), "score_scale_": 1.0, "from_ratings_": False,
+        "rating_weight_": 1.0, "log_posterior_": np.zeros(0),
+        "quality_": None, "user_effect_scale_": None, "member_scores_": np.zeros((0, n, 1)),
         "member_weights_": np.zeros((0, 0, 1)),
     }  # fmt: skip
     for name, value in fitted.items():

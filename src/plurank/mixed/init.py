@@ -26,7 +26,7 @@ from plurank.mixed.priors import (
     mean_of,
 )
 from plurank.mixed.refine import FIRST_ROUNDS, QuasiNewton, Refinement, refine_scores
-from plurank.mixed.users import Crowd, InMemory
+from plurank.mixed.users import Users, UsersInMemory
 from plurank.progress import Progress, silent
 from plurank.random import draw_seed, spawn
 from plurank.topic.item_moments import SignedCounts, leading_item_directions
@@ -107,45 +107,45 @@ def swap_rankings(
     comparisons: Comparisons, component: BradleyTerry, mean_weights: Floats, priors: Priors
 ) -> tuple[BradleyTerry, Floats]:
     """Return K rankings that leave fewer users unexplained, or the same, with the mean of these users' weights (K,)."""
-    crowd = InMemory(comparisons).begin(mean_weights)
-    crowd.weigh(component, count_weights(mean_weights, priors.concentration)[None], FIRST_ROUNDS)
-    crowd.accept()
+    users = UsersInMemory(comparisons).begin(mean_weights)
+    users.update_memberships(component, count_weights(mean_weights, priors.concentration)[None], FIRST_ROUNDS)
+    users.accept()
     for _ in range(component.scores.shape[1]):
-        odd = find_unexplained(crowd, component)
+        odd = find_unexplained(users, component)
         if not odd.any():
             break
         alone = comparisons.take_users(odd)
-        scores, mean = _swapped(component.scores, mean_of(crowd.weights), alone, odd.mean(), priors)
-        tried = InMemory(comparisons, crowd.weights)
+        scores, mean = _swapped(component.scores, mean_of(users.weights), alone, odd.mean(), priors)
+        tried = UsersInMemory(comparisons, users.weights)
         swap = _refine_to_compare(tried, replace(component, scores=scores), replace(priors, mean=mean))
-        stay = _refine_to_compare(crowd, component, replace(priors, mean=mean_of(crowd.weights)))
+        stay = _refine_to_compare(users, component, replace(priors, mean=mean_of(users.weights)))
         if swap.log_posterior <= stay.log_posterior:
             component = stay.component
             break
-        component, crowd = swap.component, tried
-    return component, mean_of(crowd.weights)
+        component, users = swap.component, tried
+    return component, mean_of(users.weights)
 
 
-def find_unexplained(crowd: InMemory, component: BradleyTerry) -> NDArray[np.bool_]:
+def find_unexplained(users: UsersInMemory, component: BradleyTerry) -> NDArray[np.bool_]:
     """Return which users' comparisons are far less likely than expected of them, (M,).
 
     Expected is the mean log-likelihood of comparisons that come out as the fit says, and far is against its deviation.
     """
-    c = crowd.comparisons
-    users, counts = c.user_of_each(), 1.0 if c.weights is None else c.weights
-    p = component.probabilities(crowd.weights, crowd.evidence, users, c.winners, c.losers)
+    c = users.comparisons
+    rows, counts = c.user_of_each(), 1.0 if c.weights is None else c.weights
+    p = component.probabilities(users.weights, users.user_concentration, rows, c.winners, c.losers)
     p = np.clip(p, NEAR_CERTAIN, 1.0 - NEAR_CERTAIN)
     odds = np.log(p) - np.log1p(-p)
-    short = np.bincount(users, counts * (1.0 - p) * odds, minlength=c.n_users)  # log p less its mean
-    spread = np.bincount(users, counts * p * (1.0 - p) * odds**2, minlength=c.n_users)
-    return short < -FAR * np.sqrt(spread)
+    short = np.bincount(rows, counts * (1.0 - p) * odds, minlength=c.n_users)  # log p less its mean
+    variance = np.bincount(rows, counts * p * (1.0 - p) * odds**2, minlength=c.n_users)
+    return short < -FAR * np.sqrt(variance)
 
 
 def _swapped(scores: Floats, mean: Floats, odd: Comparisons, share: float, priors: Priors) -> tuple[Floats, Floats]:
     """Fit one ranking to the odd users, who are this share of all, and put it in the place of the one missed least,
     whose followers go to its nearest; gives scores (Q, K) and mean weights (K,)."""
     place, nearest = missed_least(scores, mean)
-    alone = InMemory(odd, np.ones((odd.n_users, 1)))
+    alone = UsersInMemory(odd, np.ones((odd.n_users, 1)))
     found = _refine_to_compare(alone, BradleyTerry(np.zeros((odd.n_items, 1))), replace(priors, mean=np.ones(1)))
     scores, mean = scores.copy(), mean.copy()
     scores[:, place] = found.component.scores[:, 0]
@@ -164,11 +164,11 @@ def missed_least(scores: Floats, mean_weights: Floats) -> tuple[int, int]:
     return place, int(np.argmin(apart[place]))
 
 
-def _refine_to_compare(crowd: InMemory, component: BradleyTerry, priors: Priors) -> Refined:
+def _refine_to_compare(users: UsersInMemory, component: BradleyTerry, priors: Priors) -> Refined:
     """Refine scores; the log posterior has the constant of the Dirichlet, which depends on the mean weights."""
-    found = refine_scores(crowd, component, priors.counts, priors.scores, max_iter=PASSES, tol=TOL)
+    found = refine_scores(users, component, priors.counts, priors.scores, max_iter=PASSES, tol=TOL)
     constant = float(_log_gamma(priors.counts.sum(keepdims=True)).sum() - _log_gamma(priors.counts).sum())
-    return Refined(found.component, found.history[-1] + crowd.comparisons.n_users * constant)
+    return Refined(found.component, found.history[-1] + users.comparisons.n_users * constant)
 
 
 def _log_gamma(counts: Floats) -> Floats:
@@ -176,7 +176,7 @@ def _log_gamma(counts: Floats) -> Floats:
     return counts * np.log(counts) - counts - 0.5 * np.log(counts)
 
 
-Start = Literal["best", "items", "pairs", "random"]
+Init = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
 ENOUGH = 125_000  # comparisons to start from
 MANY = 500_000  # comparisons of users among whom a ranking that is missing is noticed
@@ -188,7 +188,7 @@ SPREAD = 2.0  # of the scores that places are turned into
 CHANCE_SPREAD = 0.5
 
 
-class Begun(NamedTuple):
+class InitResult(NamedTuple):
     """A start: what the rankings are, the mean weights of some users (K,), and what many users told of the curvature,
     per comparison."""
 
@@ -197,46 +197,46 @@ class Begun(NamedTuple):
     memory: QuasiNewton
 
 
-def start_rankings(
-    crowd: Crowd,
+def init_rankings(
+    users: Users,
     n_rankings: int,
     mixing: Mixing,
-    how: Start,
+    how: Init,
     priors: Priors,
     *,
     rng: np.random.Generator,
     on_progress: Progress = silent,
-) -> Begun:
+) -> InitResult:
     """Start from some users, then look at many for those whom the start does not explain."""
-    some = crowd.sample(n_rankings, ENOUGH, rng)
-    begun = _best_start(some, n_rankings, mixing, how, priors, rng, on_progress)
+    some = users.sample(n_rankings, ENOUGH, rng)
+    found_init = _best_start(some, n_rankings, mixing, how, priors, rng, on_progress)
     if n_rankings == 1:
-        return begun
-    many = some if some.n_users == crowd.source.n_users else crowd.sample(n_rankings, MANY, rng)
-    found = Begun(*swap_rankings(many, begun.component, begun.mean_weights, priors), begun.memory)
-    n_part = min(crowd.source.n_users // PART, many.n_users)
+        return found_init
+    many = some if some.n_users == users.source.n_users else users.sample(n_rankings, MANY, rng)
+    found = InitResult(*swap_rankings(many, found_init.component, found_init.mean_weights, priors), found_init.memory)
+    n_part = min(users.source.n_users // PART, many.n_users)
     return found if n_part <= some.n_users else _refine_on_part(many.block(0, n_part), found, priors)
 
 
-def _refine_on_part(part: Comparisons, begun: Begun, priors: Priors) -> Begun:
+def _refine_on_part(part: Comparisons, found_init: InitResult, priors: Priors) -> InitResult:
     """Refine a start on a part of the users: passes over all of them are then few."""
-    users = InMemory(part).begin(begun.mean_weights)
-    own, memory = replace(priors, mean=begun.mean_weights), QuasiNewton()
+    users = UsersInMemory(part).begin(found_init.mean_weights)
+    own, memory = replace(priors, mean=found_init.mean_weights), QuasiNewton()
     found = refine_scores(
-        users, begun.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL, memory=memory
+        users, found_init.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL, memory=memory
     )
-    return Begun(found.component, mean_of(users.weights), memory.copy(1.0 / part.total_weight))
+    return InitResult(found.component, mean_of(users.weights), memory.copy(1.0 / part.total_weight))
 
 
 def _best_start(
     comparisons: Comparisons,
     n_rankings: int,
     mixing: Mixing,
-    how: Start,
+    how: Init,
     priors: Priors,
     rng: np.random.Generator,
     on_progress: Progress,
-) -> Begun:
+) -> InitResult:
     """Try the ways that ``how`` names for a few passes and keep the one with the highest posterior."""
     few = comparisons.n_items <= FEW_ITEMS and n_rankings > 1
     names = [how] if how != "best" else ["items", "pairs", "random"] if few else ["items", "random"]
@@ -249,7 +249,7 @@ def _best_start(
             if how != "best":
                 raise
             continue
-        sample = InMemory(comparisons, weights)
+        sample = UsersInMemory(comparisons, weights)
         n_passes = min(max(FEW_PASSES, PASSES_PER_RANKING * n_rankings), TRIAL_PASSES)
         tried.append((_refine(sample, BradleyTerry(scores, mixing), priors, n_passes), sample))
     if any(trial.component.are_alike for trial, _ in tried):
@@ -262,10 +262,10 @@ def _best_start(
             for trial, sample in tried
         ]
     best, sample = max(tried, key=lambda each: each[0].history[-1])
-    return Begun(best.component, mean_of(sample.weights), QuasiNewton())
+    return InitResult(best.component, mean_of(sample.weights), QuasiNewton())
 
 
-def _refine(sample: InMemory, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
+def _refine(sample: UsersInMemory, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
     return refine_scores(sample, component, priors.counts, priors.scores, max_iter=n_passes, tol=TRIAL_TOL)
 
 
@@ -292,9 +292,9 @@ def from_chance(comparisons: Comparisons, n_rankings: int, _: Mixing, rng: np.ra
 def scores_of_weights(comparisons: Comparisons, weights: Floats, mixing: Mixing) -> Floats:
     """Take the one Newton step from equal scores that fits users with these weights, (Q, K)."""
     nought = BradleyTerry(np.zeros((comparisons.n_items, weights.shape[1])), mixing)
-    seen = nought.weigh(comparisons, weights, np.ones((1, weights.shape[1])), 0)
+    seen = nought.update_memberships(comparisons, weights, np.ones((1, weights.shape[1])), 0)
     _, _, prior = ScorePrior(1.0, 1.0).evaluate(nought.scores)
-    return seen.sums.slope / (seen.sums.curvature + prior)
+    return seen.sums.gradient / (seen.sums.hessian + prior)
 
 
 def uniform(n_users: int, n_rankings: int) -> Floats:

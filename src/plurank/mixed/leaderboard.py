@@ -17,7 +17,7 @@ from plurank.inference.posterior import (
     weight_bounds,
 )
 from plurank.inference.user_effects import Deviations, log_odds
-from plurank.mixed.bradley_terry import BradleyTerry, mean_wins, slopes
+from plurank.mixed.bradley_terry import BradleyTerry, mean_wins, win_gradients
 from plurank.models.base import RankingModel, board, check_ranking, weight_table
 from plurank.models.committee import Committee, choose
 from plurank.models.consensus import common_ground
@@ -34,7 +34,7 @@ class ScoredRankings(RankingModel, loadable=False):
     scores_: Floats
     score_errors_: Floats
     score_correlations_: Floats
-    user_evidence_: Floats
+    user_concentration_: Floats
 
     @abstractmethod
     def _component(self) -> BradleyTerry | OrderedComponent:
@@ -78,17 +78,17 @@ class ScoredRankings(RankingModel, loadable=False):
         row of what ``transform`` returned.
         """
         frame = super().rank(user, weights=weights)
-        evidence = np.inf
+        user_concentration = np.inf
         if user is not None and weights is None:
-            evidence = float(self.user_evidence_[look_up([user], self.users_, "user")[0]])
+            user_concentration = float(self.user_concentration_[look_up([user], self.users_, "user")[0]])
         own = self._one_row(user, weights)
-        return self._with_places(frame, own, draw_user(own, evidence))
+        return self._with_places(frame, own, draw_user(own, user_concentration))
 
     def _place_scores(self) -> tuple[Floats, Floats, Floats]:
         if self.mixing == "utility":
             return self.scores_, self.score_errors_, self.score_correlations_
         wins = self._wins_by_ranking()  # what adds up is the probability to win
-        return wins, slopes(self.scores_, wins) * self.score_errors_, self.score_correlations_
+        return wins, win_gradients(self.scores_, wins) * self.score_errors_, self.score_correlations_
 
     def leaderboard(self, ranking: int = 1) -> pl.DataFrame:
         """One of the rankings, counted from 1, best first: columns item, score, rank, lower, upper; see ``rank``."""
@@ -189,5 +189,5 @@ class ScoredRankings(RankingModel, loadable=False):
         if user is None:
             raise DataError("expected a user of the model, got None.")
         row, code = self._one_row(user, None), look_up([user], self.users_, "user")
-        lower, upper = weight_bounds(row[None], self.user_evidence_[code], level)
+        lower, upper = weight_bounds(row[None], self.user_concentration_[code], level)
         return weight_table(row, lower[0], upper[0])

@@ -35,9 +35,9 @@ class Mallows(OrderedComponent):
         """Take orders for rather loose at first."""
         return cls(rankings, np.full(len(rankings), FIRST_DISPERSION))
 
-    def laws(self) -> Floats:
+    def win_probabilities_by_gap(self) -> Floats:
         """P(win) by lead in places, (K, 2 Q - 1)."""
-        return np.stack([law_of(phi, self.rankings.shape[1]) for phi in self.dispersion])
+        return np.stack([win_probability_by_gap(phi, self.rankings.shape[1]) for phi in self.dispersion])
 
     def improved(self, pairs: PairCounts, wins: Floats) -> Self:
         """Search for better orders, then take the most likely dispersion of each."""
@@ -47,7 +47,7 @@ class Mallows(OrderedComponent):
         return replace(moved, dispersion=np.array(dispersion))
 
 
-def law_of(phi: float, n_items: int) -> Floats:
+def win_probability_by_gap(phi: float, n_items: int) -> Floats:
     """P(win) for leads of -(Q - 1) to Q - 1 places, (2 Q - 1,); a lead of 0 does not occur and has 1/2."""
     # h(d + 1) - h(d) - 1 = (d + 1) phi^(d+1) / (1 - phi^(d+1)) - d phi^d / (1 - phi^d), without cancellation
     n = np.arange(1, n_items + 1)
@@ -61,7 +61,7 @@ def _fit(counts: Floats, old: float) -> float:
     n_items = (len(counts) + 1) // 2
 
     def loss(phi: float) -> float:
-        return -float(counts @ np.log(law_of(phi, n_items)))
+        return -float(counts @ np.log(win_probability_by_gap(phi, n_items)))
 
     found = minimise(loss, *DISPERSIONS, 1e-6)
     return found if loss(found) <= loss(old) else float(old)

@@ -23,7 +23,7 @@ from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.init import from_items
 from plurank.mixed.priors import Priors
 from plurank.mixed.refine import QuasiNewton, refine_scores
-from plurank.mixed.users import Crowd, InMemory
+from plurank.mixed.users import Users, UsersInMemory
 from plurank.progress import Progress, silent
 from plurank.random import spawn
 from plurank.types import Codes, Floats
@@ -47,14 +47,14 @@ STEP = 10**0.5  # between neighbouring values
 # concentration), so one move goes along this ridge; where steps of that length miss its top, the last one finds it.
 MOVES = (
     {"concentration": 1.0},
-    {"concentration": 2.0, "spread": 1.0},
-    {"spread": 1.0},
-    {"concentration": 1.0, "spread": 1.0},
+    {"concentration": 2.0, "score_scale": 1.0},
+    {"score_scale": 1.0},
+    {"concentration": 1.0, "score_scale": 1.0},
 )
 MAX_ROUNDS = 3
 MOST_WORTH = 8.0  # comparisons that an item rated counts as
 # beyond a concentration of about 100 the Dirichlet is as good as Gaussian: wider scores say the same
-RANGES = {"spread": (0.03, 33.0), "concentration": (0.03, 110.0)}
+RANGES = {"score_scale": (0.03, 33.0), "concentration": (0.03, 110.0)}
 Place = tuple[float, ...]
 
 
@@ -74,7 +74,7 @@ class Split:
     rated: bool
 
 
-class Chosen(NamedTuple):
+class PriorChoice(NamedTuple):
     """Priors, and how well fits with them predicted comparisons held out, None where none could be."""
 
     priors: Priors
@@ -82,7 +82,7 @@ class Chosen(NamedTuple):
 
 
 def choose_priors(
-    crowd: Crowd,
+    users: Users,
     priors: Priors,
     mixing: Mixing,
     free: tuple[str, ...],
@@ -90,7 +90,7 @@ def choose_priors(
     rated: bool = False,
     rng: np.random.Generator,
     on_progress: Progress = silent,
-) -> Chosen:
+) -> PriorChoice:
     """Climb from the given priors to ones that predict better, moving those named in ``free``.
 
     rated: whether the comparisons come from ratings, see ``weigh_observations``.
@@ -98,19 +98,19 @@ def choose_priors(
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
     if not moves and not (rated and n_rankings > 1):
-        return Chosen(priors)
-    sample = crowd.sample(n_rankings, ENOUGH, rng, rated=rated)
+        return PriorChoice(priors)
+    sample = users.sample(n_rankings, ENOUGH, rng, rated=rated)
     least = min(LEAST_PER_SCORE * sample.n_items * n_rankings, MANY_OBSERVATIONS)
     if rated and weigh_observations(sample).total_weight < least:
         moves = []
     splits = _splits(sample, n_rankings, mixing, rated, rng)
     if not splits:
-        return Chosen(priors)
+        return PriorChoice(priors)
     fits = _choose_worth(splits, priors, mixing, rated)
     priors = _between(*_climb(fits, moves, on_progress))
     if _place(priors) != _place(fits.first) and _is_worse(priors, fits):
         priors = fits.first
-    return Chosen(priors, _judge(priors, fits))
+    return PriorChoice(priors, _judge(priors, fits))
 
 
 class Fit(NamedTuple):
@@ -190,7 +190,7 @@ def _climb(fits: Fits, moves: list[dict[str, float]], on_progress: Progress) -> 
     priors, n_tried, n_idle = fits.first, 1, 0
     tried: set[Place] = set()
     for move in moves * MAX_ROUNDS:
-        start = priors
+        init = priors
         for sign in (1.0, -1.0):
             while (moved := _move(priors, move, sign)) is not None:
                 on_progress("choosing priors", 1.0 - 0.9**n_tried)
@@ -200,9 +200,9 @@ def _climb(fits: Fits, moves: list[dict[str, float]], on_progress: Progress) -> 
                     tried.add(_place(moved))
                     break
                 priors, tried = moved, {_place(priors)}
-            if priors is not start:
+            if priors is not init:
                 break
-        n_idle = n_idle + 1 if priors is start else 1
+        n_idle = n_idle + 1 if priors is init else 1
         if n_idle == len(moves):
             break
     near = (_move(priors, {name: 1.0}, sign) for name in RANGES for sign in (1.0, -1.0))
@@ -242,7 +242,7 @@ def _judge(priors: Priors, fits: Fits) -> Quality:
     """Hold what the chosen priors predict against one ranking, fitted to the same comparisons."""
     split = fits.splits[0]
     single = replace(split, scores=np.zeros((split.train.n_items, 1)), weights=np.ones((split.train.n_users, 1)))
-    alone = replace(Priors.vague(1), worth=priors.worth)
+    alone = replace(Priors.vague(1), rating_weight=priors.rating_weight)
     by_one = _fit(single, alone, "probability", SINGLE_PASSES).logs
     chances, by_one = (np.minimum(np.exp(logs), 1.0) for logs in (fits.predict_cold(priors, 0), by_one))
     return Quality.of(len(split.train), chances, by_one, split.counts)
@@ -271,20 +271,24 @@ def _split(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rn
     train = sample.select(kept)
     rows = (np.cumsum(trained) - 1).astype(np.int32)[users[held_out]]
     counts = np.ones(int(held_out.sum())) if sample.weights is None else sample.weights[held_out]
-    start = from_items(weigh_observations(train) if rated else train, n_rankings, mixing, rng)
+    init = from_items(weigh_observations(train) if rated else train, n_rankings, mixing, rng)
     return Split(
-        train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, users[held_out], *start, rated
+        train, (rows, sample.winners[held_out], sample.losers[held_out]), counts, users[held_out], *init, rated
     )
 
 
 def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int, memory: QuasiNewton | None = None) -> Fit:
     """Fit the training part, and predict what is held out."""
-    train = weigh_observations(split.train, priors.worth) if split.rated else split.train
-    users, init, memory = InMemory(train, split.weights), BradleyTerry(split.scores, mixing), memory or QuasiNewton()
+    train = weigh_observations(split.train, priors.rating_weight) if split.rated else split.train
+    users, init, memory = (
+        UsersInMemory(train, split.weights),
+        BradleyTerry(split.scores, mixing),
+        memory or QuasiNewton(),
+    )
     component = refine_scores(
         users, init, priors.counts, priors.scores, max_iter=n_passes, tol=TOL, memory=memory
     ).component
-    chances = component.probabilities(users.weights, users.evidence, *split.held_out)
+    chances = component.probabilities(users.weights, users.user_concentration, *split.held_out)
     end = replace(split, scores=component.scores, weights=users.weights)
     return Fit(end, memory, np.log(np.maximum(chances, 1e-300)))
 
@@ -295,9 +299,9 @@ def _choose_worth(splits: list[Split], priors: Priors, mixing: Mixing, rated: bo
     A worth that leaves all rankings alike is too small, so that larger ones are tried whatever they gain.
     """
     best = Fits(splits, priors, mixing)
-    worth = priors.worth
-    while rated and len(priors.mean) > 1 and (worth := 2.0 * worth) <= MOST_WORTH:
-        trial = Fits(splits, replace(priors, worth=worth), mixing)
+    rating_weight = priors.rating_weight
+    while rated and len(priors.mean) > 1 and (rating_weight := 2.0 * rating_weight) <= MOST_WORTH:
+        trial = Fits(splits, replace(priors, rating_weight=rating_weight), mixing)
         logs, before = (partial(fits.predict, fits.first) for fits in (trial, best))
         gain, error = _compare(logs, before, splits, CLEAR_GAIN, CLEAR_LOSS)
         if gain > max(LEAST_GAIN, error):

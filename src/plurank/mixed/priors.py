@@ -29,15 +29,15 @@ class ScorePrior:
         precision, common = self._precision(scores.shape[1])
         # what is known already holds this prior's pull towards 0, so that it counts from there
         apart = scores if self.known is None else scores - self.known[0]
-        slope = common * apart.sum(axis=1, keepdims=True) - precision * apart
-        value = 0.5 * float((apart * slope).sum())
-        curvature = np.full(scores.shape, precision - common)
+        gradient = common * apart.sum(axis=1, keepdims=True) - precision * apart
+        value = 0.5 * float((apart * gradient).sum())
+        hessian = np.full(scores.shape, precision - common)
         if self.known is not None:
             weight = self.known[1]
             value -= 0.5 * float((weight * apart * apart).sum())
-            slope -= weight * apart
-            curvature += weight
-        return value, slope, curvature
+            gradient -= weight * apart
+            hessian += weight
+        return value, gradient, hessian
 
     def _precision(self, n_rankings: int) -> tuple[float, float]:
         """Return a and c: with the common part integrated out the precision of an item's scores is ``a - c 1 1^T``."""
@@ -73,13 +73,13 @@ class Priors:
 
     mean: Floats
     concentration: float
-    spread: float
-    worth: float = 1.0
+    score_scale: float
+    rating_weight: float = 1.0
 
     @classmethod
-    def vague(cls, n_rankings: int, concentration: float = 3.0, spread: float = 1.0) -> "Priors":
+    def vague(cls, n_rankings: int, concentration: float = 3.0, score_scale: float = 1.0) -> "Priors":
         """Nobody special, nothing certain."""
-        return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, spread)
+        return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, score_scale)
 
     def with_rankings(self, n_rankings: int) -> "Priors":
         """Return the same for another number of rankings, all followed alike."""
@@ -93,7 +93,7 @@ class Priors:
     @property
     def scores(self) -> ScorePrior:
         """The prior of the scores: what rankings share is free to spread by at least one unit of log odds."""
-        return ScorePrior(self.spread, max(self.spread, 1.0))
+        return ScorePrior(self.score_scale, max(self.score_scale, 1.0))
 
 
 def count_weights(mean: Floats, concentration: float) -> Floats:

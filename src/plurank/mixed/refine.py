@@ -13,7 +13,7 @@ import numpy as np
 
 from plurank.mixed.bradley_terry import BradleyTerry, ScoreSums
 from plurank.mixed.priors import ScorePrior
-from plurank.mixed.users import Crowd, InMemory
+from plurank.mixed.users import Users, UsersInMemory
 from plurank.progress import Progress, silent
 from plurank.topic.orders import OrderedComponent, PairCounts
 from plurank.types import Floats
@@ -119,20 +119,20 @@ class Refinement(Generic[Component]):
 
 
 @dataclass
-class Climb:
+class RefineState:
     """Where a refinement of scores has got to: scores with what the crowd says about them, the log posterior after
     every pass, how many passes in a row hardly gained, how far to go next, and the last few steps."""
 
     scores: Floats
     here: ScoreSums
     history: list[float]
-    still: int = 0
+    n_stalled: int = 0
     length: float = 1.0
     memory: QuasiNewton = field(default_factory=QuasiNewton)
 
 
 def refine_scores(
-    crowd: Crowd,
+    users: Users,
     component: BradleyTerry,
     user_prior: Floats,
     score_prior: ScorePrior,
@@ -140,8 +140,8 @@ def refine_scores(
     max_iter: int,
     tol: float,
     on_progress: Progress = silent,
-    resumed: Climb | None = None,
-    on_pass: Callable[[Climb], None] | None = None,
+    resumed: RefineState | None = None,
+    on_pass: Callable[[RefineState], None] | None = None,
     memory: QuasiNewton | None = None,
 ) -> Refinement[BradleyTerry]:
     """Refine scores by quasi-Newton steps; tol is the gain of the log posterior per comparison that counts as none.
@@ -151,54 +151,56 @@ def refine_scores(
     """
 
     def evaluate(scores: Floats, n_rounds: int, informed: bool) -> ScoreSums:
-        found = crowd.weigh(BradleyTerry(scores, component.mixing), user_prior, n_rounds, informed=informed)
+        found = users.update_memberships(
+            BradleyTerry(scores, component.mixing), user_prior, n_rounds, informed=informed
+        )
         value, gradient, _ = score_prior.evaluate(scores)
-        return found._replace(log_posterior=found.log_posterior + value, slope=found.slope + gradient)
+        return found._replace(log_posterior=found.log_posterior + value, gradient=found.gradient + gradient)
 
     if resumed is None:
         here = evaluate(component.scores, FIRST_ROUNDS, True)
-        crowd.accept()
-        resumed = Climb(component.scores, here, [here.log_posterior], memory=memory or QuasiNewton())
-    climb, enough = resumed, tol * crowd.total_weight
-    while len(climb.history) < max_iter and climb.still < PATIENCE:
-        on_progress(STAGE, len(climb.history) / max_iter)
-        if _take_step(climb, evaluate, score_prior, enough):
-            crowd.accept()
+        users.accept()
+        resumed = RefineState(component.scores, here, [here.log_posterior], memory=memory or QuasiNewton())
+    state, enough = resumed, tol * users.total_weight
+    while len(state.history) < max_iter and state.n_stalled < PATIENCE:
+        on_progress(STAGE, len(state.history) / max_iter)
+        if _take_step(state, evaluate, score_prior, enough):
+            users.accept()
         if on_pass is not None:
-            on_pass(climb)
+            on_pass(state)
     on_progress(STAGE, 1.0)
-    return Refinement(BradleyTerry(climb.scores, component.mixing), climb.history, climb.still >= PATIENCE)
+    return Refinement(BradleyTerry(state.scores, component.mixing), state.history, state.n_stalled >= PATIENCE)
 
 
 def _take_step(
-    climb: Climb, evaluate: Callable[[Floats, int, bool], ScoreSums], score_prior: ScorePrior, enough: float
+    state: RefineState, evaluate: Callable[[Floats, int, bool], ScoreSums], score_prior: ScorePrior, enough: float
 ) -> bool:
     """Try one step; tell whether it was taken."""
-    here, value, length = climb.here, climb.here.log_posterior, climb.length
-    ascent = climb.memory.direction(here.slope, preconditioner(here, score_prior))
+    here, value, length = state.here, state.here.log_posterior, state.length
+    ascent = state.memory.direction(here.gradient, preconditioner(here, score_prior))
     step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
-    there = evaluate(climb.scores + step, ROUNDS, len(climb.history) % INFORMED_EVERY == 0)
+    there = evaluate(state.scores + step, ROUNDS, len(state.history) % INFORMED_EVERY == 0)
     if not there.information.size:
         there = there._replace(information=here.information)
-    promised = float((step * here.slope).sum())
-    gained = there.log_posterior >= value + ENOUGH * promised  # what is no number did not
-    gain = there.log_posterior - value if gained else 0.5 * promised
-    climb.still = climb.still + 1 if gain < enough and promises_little(step, here, enough) else 0
+    predicted_gain = float((step * here.gradient).sum())
+    gained = there.log_posterior >= value + ENOUGH * predicted_gain  # what is no number did not
+    gain = there.log_posterior - value if gained else 0.5 * predicted_gain
+    state.n_stalled = state.n_stalled + 1 if gain < enough and promises_little(step, here, enough) else 0
     if not gained and length > SHORTEST:
         # too far: what has been learnt elsewhere may mislead here, so forget it first, then go less far
-        if climb.memory.is_empty or length == 1.0:
-            climb.length *= SHRINK
+        if state.memory.is_empty or length == 1.0:
+            state.length *= SHRINK
         else:
-            climb.memory.forget()
-            climb.length = 1.0
-        climb.history.append(value)
+            state.memory.forget()
+            state.length = 1.0
+        state.history.append(value)
         return False
     if not there.log_posterior >= value:
-        climb.still = PATIENCE  # not even the shortest step helps
+        state.n_stalled = PATIENCE  # not even the shortest step helps
         return False
-    climb.memory.remember(step, here.slope, there.slope)
-    climb.scores, climb.here, climb.length = climb.scores + step, there, min(1.0, GROW * length)
-    climb.history.append(there.log_posterior)
+    state.memory.remember(step, here.gradient, there.gradient)
+    state.scores, state.here, state.length = state.scores + step, there, min(1.0, GROW * length)
+    state.history.append(there.log_posterior)
     return True
 
 
@@ -208,9 +210,9 @@ def preconditioner(here: ScoreSums, score_prior: ScorePrior) -> Callable[[Floats
     Products of gradients know how the scores of an item go together but are noisy; the curvature, as if one saw which
     ranking makes a comparison, is smooth but too large. A block is the mean of both, and the prior's precision.
     """
-    share = 1.0 if here.slope.shape[1] == 1 else 0.5  # of one ranking the curvature is exact
+    share = 1.0 if here.gradient.shape[1] == 1 else 0.5  # of one ranking the curvature is exact
     blocks = (1.0 - share) * here.information
-    np.einsum("qkk->qk", blocks)[:] += share * here.curvature  # the diagonals
+    np.einsum("qkk->qk", blocks)[:] += share * here.hessian  # the diagonals
     blocks = score_prior.add_precision(blocks)
 
     def apply(gradient: Floats) -> Floats:
@@ -222,12 +224,12 @@ def preconditioner(here: ScoreSums, score_prior: ScorePrior) -> Callable[[Floats
 def promises_little(step: Floats, here: ScoreSums, enough: float) -> bool:
     """Check whether no ranking promises to gain its share of what is enough, or what matters beside the errors of its
     scores: in the sum over all, a ranking that few follow would not count."""
-    promised, weight = 0.5 * (step * here.slope).sum(axis=0), here.curvature.sum(axis=0)
-    return bool((promised < np.maximum(enough * weight / weight.sum(), MATTERS * len(step))).all())
+    predicted_gain, weight = 0.5 * (step * here.gradient).sum(axis=0), here.hessian.sum(axis=0)
+    return bool((predicted_gain < np.maximum(enough * weight / weight.sum(), MATTERS * len(step))).all())
 
 
 def refine_orders(
-    crowd: InMemory,
+    users: UsersInMemory,
     component: Ordered,
     user_prior: Floats,
     *,
@@ -236,22 +238,28 @@ def refine_orders(
     on_progress: Progress = silent,
 ) -> Refinement[Ordered]:
     """Refine orders by EM: weights given the orders, expected wins, then better orders for these wins."""
-    comparisons, pairs = crowd.comparisons, PairCounts.of(crowd.comparisons)
-    crowd.weights, value, crowd.evidence = component.weigh(comparisons, crowd.weights, user_prior, FIRST_ROUNDS)
-    history, still, enough = [value], 0, tol * crowd.total_weight
-    while len(history) < max_iter and still < PATIENCE:
+    comparisons, pairs = users.comparisons, PairCounts.of(users.comparisons)
+    users.weights, value, users.user_concentration = component.update_memberships(
+        comparisons, users.weights, user_prior, FIRST_ROUNDS
+    )
+    history, n_stalled, enough = [value], 0, tol * users.total_weight
+    while len(history) < max_iter and n_stalled < PATIENCE:
         on_progress(STAGE, len(history) / max_iter)
-        wins = pairs.expected_wins(component.chances(pairs.winners, pairs.losers), crowd.weights, crowd.evidence)
+        wins = pairs.expected_wins(
+            component.chances(pairs.winners, pairs.losers), users.weights, users.user_concentration
+        )
         trial = component.improved(pairs, wins)
-        new_weights, new_value, new_evidence = trial.weigh(comparisons, crowd.weights, user_prior, FIRST_ROUNDS)
+        new_weights, new_value, new_evidence = trial.update_memberships(
+            comparisons, users.weights, user_prior, FIRST_ROUNDS
+        )
         if new_value < value:
-            still = PATIENCE  # an average to second order can mislead where nearly nothing is left to gain
+            n_stalled = PATIENCE  # an average to second order can mislead where nearly nothing is left to gain
             break
-        still = still + 1 if new_value - value < enough else 0
-        component, value, crowd.weights, crowd.evidence = trial, new_value, new_weights, new_evidence
+        n_stalled = n_stalled + 1 if new_value - value < enough else 0
+        component, value, users.weights, users.user_concentration = trial, new_value, new_weights, new_evidence
         history.append(value)
     on_progress(STAGE, 1.0)
-    return Refinement(component, history, still >= PATIENCE)
+    return Refinement(component, history, n_stalled >= PATIENCE)
 
 
 MAX_ROUNDS = 5
@@ -259,13 +267,13 @@ NEARLY_ONE = 0.95  # shrinking by less changes nothing
 STANDS_STILL = 0.05  # relative change of the errors
 
 
-def curvature_off_peak(crowd: Crowd, component: BradleyTerry, user_prior: Floats, score_prior: ScorePrior) -> Floats:
+def hessian_off_peak(users: Users, component: BradleyTerry, user_prior: Floats, score_prior: ScorePrior) -> Floats:
     """Return the mean Hessian over the width of the posterior beyond that at its peak, at least 0, on the diagonals of
     (Q, K, K).
 
     The width is that of the middle one of a ranking's scores, and follows from the curvature in turns.
     """
-    at_peak = crowd.weigh(component, user_prior, 0).curvature
+    at_peak = users.update_memberships(component, user_prior, 0).hessian
     least = score_prior.evaluate(component.scores)[2]
     within, errors = at_peak, _typical_errors(at_peak + least)
     for _ in range(MAX_ROUNDS):
@@ -273,15 +281,15 @@ def curvature_off_peak(crowd: Crowd, component: BradleyTerry, user_prior: Floats
         if (shrink > NEARLY_ONE).all():
             break
         shrunk = BradleyTerry(shrink * component.scores, component.mixing)
-        within = shrink * crowd.weigh(shrunk, user_prior, 0).curvature
+        within = shrink * users.update_memberships(shrunk, user_prior, 0).hessian
         narrower = _typical_errors(within + least)
-        still = bool((np.abs(narrower / errors - 1.0) < STANDS_STILL).all())
+        n_stalled = bool((np.abs(narrower / errors - 1.0) < STANDS_STILL).all())
         errors = np.sqrt(errors * narrower)  # half way, for the wider the steeper and the steeper the narrower
-        if still:
+        if n_stalled:
             break
     more: Floats = np.maximum(within - at_peak, 0.0)[:, :, None] * np.eye(at_peak.shape[1])
     return more
 
 
-def _typical_errors(curvature: Floats) -> Floats:
-    return np.sqrt(np.median(1.0 / curvature, axis=0))
+def _typical_errors(hessian: Floats) -> Floats:
+    return np.sqrt(np.median(1.0 / hessian, axis=0))

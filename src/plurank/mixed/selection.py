@@ -107,7 +107,7 @@ def select_rankings(
     tried = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
     repeats = [parts for parts in tried if parts is not None]
     _check_enough(sample, repeats)
-    parameters = {"start": INIT, **parameters, "random_state": draw_seed(rng)}
+    parameters = {"init": INIT, **parameters, "random_state": draw_seed(rng)}
     rows = []
     plan = list(_plan(numbers, ways))
     chosen: dict[tuple[Mixing, int], Priors] = {}
@@ -222,8 +222,8 @@ def _mean(sums: Floats) -> tuple[float, float]:
         return float("nan"), float("nan")
     mean = sums[:, 0].sum() / sums[:, 1].sum()
     rest = sums[:, 0] - mean * sums[:, 1]
-    spread = np.sqrt((rest**2).sum() * len(rest) / max(len(rest) - 1, 1)) / sums[:, 1].sum()
-    return float(mean), float(spread)
+    score_scale = np.sqrt((rest**2).sum() * len(rest) / max(len(rest) - 1, 1)) / sums[:, 1].sum()
+    return float(mean), float(score_scale)
 
 
 def _answer(table: list[Candidate], chosen: int, way: Mixing, numbers: list[int], ways: list[Mixing]) -> str:

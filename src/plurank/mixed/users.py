@@ -121,16 +121,16 @@ class WeightFiles:
 # it is the same whether these are in memory (``InMemory``) or on disk (``stored_crowd``), and so is its answer.
 
 
-class Known(NamedTuple):
+class UserPosterior(NamedTuple):
     """What is known about everybody in the end: posterior means of weights (M, K), the evidence behind them (M,), and
     the information about every item's scores (Q, K, K)."""
 
     means: Floats
-    evidence: Floats
+    user_concentration: Floats
     information: Floats
 
 
-class Crowd(Protocol):
+class Users(Protocol):
     """Users with comparisons and weights. ``weigh`` tries new weights, ``accept`` keeps those tried last."""
 
     @property
@@ -144,7 +144,7 @@ class Crowd(Protocol):
     def look_rated(self) -> bool:
         """Check whether comparisons are, or seem to be, made from ratings."""
 
-    def count_as_observed(self, worth: float) -> "Crowd":
+    def count_as_observed(self, rating_weight: float) -> "Users":
         """Let comparisons made from ratings count as what was observed, see ``weigh_observations``."""
 
     def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
@@ -153,7 +153,9 @@ class Crowd(Protocol):
     def begin(self, weights: Floats) -> Self:
         """Return the same crowd where everybody starts from the same weights (K,)."""
 
-    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False) -> ScoreSums:
+    def update_memberships(
+        self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False
+    ) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores, ``informed`` with the information."""
 
     def accept(self) -> None:
@@ -162,17 +164,17 @@ class Crowd(Protocol):
     def mean_weights(self) -> Floats:
         """Return the mean of everybody's weights, kept away from zero, (K,)."""
 
-    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
+    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> UserPosterior:
         """Weigh everybody a last time."""
 
 
 @dataclass
-class InMemory:
+class UsersInMemory:
     """A crowd in memory. weights (M, K) and the evidence behind them (M,) are those accepted last."""
 
     comparisons: Comparisons
     weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    evidence: Floats = field(default_factory=lambda: np.empty(0))
+    user_concentration: Floats = field(default_factory=lambda: np.empty(0))
     _tried: ScorePass | None = field(default=None, init=False, repr=False)
 
     @property
@@ -192,9 +194,9 @@ class InMemory:
         """Check whether comparisons are, or seem to be, made from ratings."""
         return look_rated(self.comparisons)
 
-    def count_as_observed(self, worth: float) -> "InMemory":
+    def count_as_observed(self, rating_weight: float) -> "UsersInMemory":
         """Let comparisons made from ratings count as what was observed."""
-        return InMemory(weigh_observations(self.comparisons, worth))
+        return UsersInMemory(weigh_observations(self.comparisons, rating_weight))
 
     def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
         """Draw users whose comparisons are enough to tell good scores from bad ones."""
@@ -203,14 +205,16 @@ class InMemory:
             share = self._sum(weigh_observations(c).weights_of_users()) / self.total_weight
         return sample_for_scores(c, n_rankings, enough, rng, share)
 
-    def begin(self, weights: Floats) -> "InMemory":
+    def begin(self, weights: Floats) -> "UsersInMemory":
         """Return the same crowd where everybody starts from the same weights (K,)."""
         return replace(self, weights=np.tile(weights, (self.comparisons.n_users, 1)))
 
-    def weigh(self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False) -> ScoreSums:
+    def update_memberships(
+        self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False
+    ) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
         given = self.comparisons, self.weights, prior, n_rounds
-        self._tried = component.weigh(*given, informed=informed, edges=self._edges)
+        self._tried = component.update_memberships(*given, informed=informed, edges=self._edges)
         return self._tried.sums
 
     @cached_property
@@ -220,16 +224,16 @@ class InMemory:
     def accept(self) -> None:
         """Keep the weights tried last."""
         assert self._tried is not None
-        self.weights, self.evidence = self._tried.weights, self._tried.evidence
+        self.weights, self.user_concentration = self._tried.weights, self._tried.user_concentration
 
     def mean_weights(self) -> Floats:
         """Return the mean of everybody's weights, kept away from zero, (K,)."""
         return keep_from_zero(sum_blocks(self.weights, self._edges) / self.comparisons.n_users)
 
-    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
+    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> UserPosterior:
         """Weigh everybody a last time."""
-        seen = component.weigh(self.comparisons, self.weights, prior, n_rounds, informed=True)
-        return Known(seen.means, seen.evidence, seen.sums.information)
+        seen = component.update_memberships(self.comparisons, self.weights, prior, n_rounds, informed=True)
+        return UserPosterior(seen.means, seen.user_concentration, seen.sums.information)
 
 
 class Task(NamedTuple):
@@ -241,8 +245,8 @@ class Task(NamedTuple):
 
     store: Store
     files: WeightFiles
-    worth: float | None
-    start: Floats
+    rating_weight: float | None
+    init: Floats
     accepted: int | None
     version: int
     component: BradleyTerry
@@ -253,15 +257,15 @@ class Task(NamedTuple):
 
 
 @dataclass
-class StoredCrowd:
+class StoredUsers:
     """A crowd on disk: what everybody starts from, and which version of the weights was accepted and tried last."""
 
     store: Store
     n_rankings: int
     engine: Engine
     files: WeightFiles
-    worth: float | None = None
-    start: Floats = field(default_factory=lambda: np.empty(0))
+    rating_weight: float | None = None
+    init: Floats = field(default_factory=lambda: np.empty(0))
     accepted: int | None = None
     tried: int | None = None
     least_groups: int = 1
@@ -274,10 +278,10 @@ class StoredCrowd:
     @cached_property
     def total_weight(self) -> float:
         """How many comparisons they count as."""
-        return self._sum_weights(self.worth)
+        return self._sum_weights(self.rating_weight)
 
-    def _sum_weights(self, worth: float | None) -> float:
-        return float(self.engine.reduce(weight_of, (self.store, worth), self._plain_groups, np.add))
+    def _sum_weights(self, rating_weight: float | None) -> float:
+        return float(self.engine.reduce(weight_of, (self.store, rating_weight), self._plain_groups, np.add))
 
     @cached_property
     def _plain_groups(self) -> list[Group]:
@@ -287,35 +291,35 @@ class StoredCrowd:
         """Check whether comparisons are, or seem to be, made from ratings."""
         return look_rated(self.store)
 
-    def count_as_observed(self, worth: float) -> "StoredCrowd":
+    def count_as_observed(self, rating_weight: float) -> "StoredUsers":
         """Let comparisons made from ratings count as what was observed."""
-        return replace(self, worth=worth)
+        return replace(self, rating_weight=rating_weight)
 
     def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
         """Draw users whose comparisons are enough to tell good scores from bad ones."""
         share = self._sum_weights(1.0) / self.total_weight if rated else None
         drawn = sample_for_scores(self.store, n_rankings, enough, rng, share)
-        return drawn if self.worth is None else weigh_observations(drawn, self.worth)
+        return drawn if self.rating_weight is None else weigh_observations(drawn, self.rating_weight)
 
-    def begin(self, weights: Floats) -> "StoredCrowd":
+    def begin(self, weights: Floats) -> "StoredUsers":
         """Return the same crowd where everybody starts from the same weights (K,)."""
-        return replace(self, start=weights, accepted=None, tried=None)
+        return replace(self, init=weights, accepted=None, tried=None)
 
-    def resume(self, version: int, least_groups: int) -> "StoredCrowd":
+    def resume(self, version: int, least_groups: int) -> "StoredUsers":
         """Return the same crowd with weights that an earlier fit accepted, cut into groups as there."""
         self.files.latest = max(self.files.latest, version)
         self.files.kept = version
         return replace(self, accepted=version, tried=version, least_groups=least_groups)
 
-    def weigh(
+    def update_memberships(
         self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False, last: bool = False
     ) -> ScoreSums:
         """Try better weights for everybody; give what they say about the scores."""
         if self.tried is not None and self.tried != self.accepted:
             self.files.forget(self.tried)
         self.tried = self.files.new_version()
-        how = (self.start, self.accepted, self.tried, component, prior, n_rounds, informed, last)
-        task = Task(self.store, self.files, self.worth, *how)
+        how = (self.init, self.accepted, self.tried, component, prior, n_rounds, informed, last)
+        task = Task(self.store, self.files, self.rating_weight, *how)
         return self.engine.reduce(weigh_group, task, self._groups, ScoreSums.merge)
 
     @cached_property
@@ -335,31 +339,37 @@ class StoredCrowd:
         total = self.engine.reduce(weights_of, (self.files, self.accepted), self._groups, np.add)
         return keep_from_zero(total / self.store.n_users)
 
-    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> Known:
+    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> UserPosterior:
         """Weigh everybody a last time."""
-        sums = self.weigh(component, prior, n_rounds, informed=True, last=True)
+        sums = self.update_memberships(component, prior, n_rounds, informed=True, last=True)
         version = self.files.latest
-        means, evidence = (
+        means, user_concentration = (
             np.concatenate([self.files.read(name, group.number, version) for group in self._groups])
-            for name in ("means", "evidence")
+            for name in ("means", "user_concentration")
         )
         for done in (version, self.accepted):  # nobody needs them again
             if done is not None:
                 self.files.forget(done)
-        return Known(means, evidence, sums.information)
+        return UserPosterior(means, user_concentration, sums.information)
 
 
 def weigh_group(task: Task, group: Group) -> ScoreSums:
     """Weigh the users of a group, and leave their weights in the files of the fit."""
     users = task.store.block(*group.users, labelled=False)
-    if task.worth is not None:
-        users = weigh_observations(users, task.worth)
+    if task.rating_weight is not None:
+        users = weigh_observations(users, task.rating_weight)
     if task.accepted is None:
-        start = np.tile(task.start, (users.n_users, 1))
+        init = np.tile(task.init, (users.n_users, 1))
     else:
-        start = task.files.read("weights", group.number, task.accepted)
-    found = task.component.weigh(users, start, task.prior, task.n_rounds, informed=task.informed, edges=group.blocks)
-    kept = {"means": found.means, "evidence": found.evidence} if task.last else {"weights": found.weights}
+        init = task.files.read("weights", group.number, task.accepted)
+    found = task.component.update_memberships(
+        users, init, task.prior, task.n_rounds, informed=task.informed, edges=group.blocks
+    )
+    kept = (
+        {"means": found.means, "user_concentration": found.user_concentration}
+        if task.last
+        else {"weights": found.weights}
+    )
     for name, array in kept.items():
         task.files.write(name, group.number, task.version, array)
     return found.sums
@@ -367,9 +377,9 @@ def weigh_group(task: Task, group: Group) -> ScoreSums:
 
 def weight_of(where: tuple[Store, float | None], group: Group) -> Floats:
     """How many comparisons those of a group count as."""
-    store, worth = where
+    store, rating_weight = where
     users = store.block(*group.users, labelled=False)
-    weighed = users if worth is None else weigh_observations(users, worth)
+    weighed = users if rating_weight is None else weigh_observations(users, rating_weight)
     return sum_blocks(weighed.weights_of_users(), group.blocks)
 
 

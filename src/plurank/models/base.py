@@ -16,10 +16,11 @@ from plurank.data.build import refuse_missing
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
+from plurank.data.summary import Summary
 from plurank.engine.local import Engine
 from plurank.engine.sources import as_comparisons, pieces_of
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
-from plurank.inference.likelihood import Law, Tokens, mean_log_likelihood
+from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
 from plurank.inference.posterior import LEVEL, user_place_bounds
 from plurank.inference.user_effects import Deviations, find_deviations
 from plurank.metrics.predictions import accuracy, log_likelihood
@@ -30,7 +31,6 @@ from plurank.models.fields import COMMON, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
-from plurank.store.summary import Summary
 from plurank.text import count, shorten
 from plurank.types import Codes, Floats
 from plurank.validation import check_choice, check_numbers, check_whole, show_value
@@ -73,12 +73,15 @@ class Followers:
     last row those of somebody unknown."""
 
     weights: Floats
-    evidence: Floats
+    user_concentration: Floats
 
     def join(self, others: "Followers") -> "Followers":
         """Put others after these."""
-        weights, evidence = np.vstack([self.weights[:-1], others.weights]), [self.evidence[:-1], others.evidence]
-        return Followers(weights, np.concatenate(evidence))
+        weights, user_concentration = (
+            np.vstack([self.weights[:-1], others.weights]),
+            [self.user_concentration[:-1], others.user_concentration],
+        )
+        return Followers(weights, np.concatenate(user_concentration))
 
 
 def last_if_unknown(users: Codes, n_users: int) -> Codes:
@@ -154,7 +157,7 @@ class RankingModel(WeightTransformer):
     data_: Summary | None
     n_iter_: int  # passes of the fit
     converged_: bool
-    deviation_: float | None = None  # how far people's own log odds of items are from what their rankings say
+    user_effect_scale_: float | None = None  # how far people's own log odds of items are from what their rankings say
     item_texts_: list[str] | None = None  # what to show for every item, (Q,); None where the ids are all there is
     user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
     item_votes_: NDArray[np.int64] | None = None  # how many votes were cast on every item, (Q,)
@@ -261,10 +264,10 @@ class RankingModel(WeightTransformer):
 
     def _deviations(self, asked: Comparisons, people: list[Followers]) -> Deviations | None:
         """How people deviate from the rankings they follow, by what they were asked; None where nobody does."""
-        if self.deviation_ is None or not len(asked):
+        if self.user_effect_scale_ is None or not len(asked):
             return None
         chances = self.probabilities(people, asked.user_of_each(), asked.winners, asked.losers)
-        return find_deviations(asked, chances, self.deviation_)
+        return find_deviations(asked, chances, self.user_effect_scale_)
 
     def score(
         self,
@@ -294,9 +297,9 @@ class RankingModel(WeightTransformer):
         with one_blas_thread():  # so that sums have one order
             return mean_log_likelihood(self._laws(), test, n_particles, as_generator(random_state))
 
-    def _laws(self) -> Sequence[Law]:
+    def _laws(self) -> Sequence[UserLikelihood]:
         """Return how new users decide, for every fit that the model averages over."""
-        return [Tokens(self._prior(), self._token_likelihoods)]
+        return [TokenLikelihood(self._prior(), self._token_likelihoods)]
 
     def accuracy(self, X: Any) -> float:
         """Share of test comparisons predicted right."""

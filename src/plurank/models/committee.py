@@ -142,7 +142,7 @@ def _draw_favourites(model: "ScoredRankings", top: int) -> tuple[NDArray[np.int6
     values, vectors = np.linalg.eigh(model.score_correlations_)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     rng = np.random.default_rng([SEED, 4])
-    shapes = np.maximum(model.user_evidence_[people, None] * model.user_weights_[people], LEAST_SHAPE)
+    shapes = np.maximum(model.user_concentration_[people, None] * model.user_weights_[people], LEAST_SHAPE)
     marks = np.zeros((n_draws, len(people), n_items), dtype=bool)
     for draw in range(n_draws):
         errors = model.score_errors_ * (rng.standard_normal(model.scores_.shape) @ root.T)
@@ -161,9 +161,9 @@ def _draw_own_tastes(model: "ScoredRankings", shape: tuple[int, ...], rng: np.ra
     An item rated or ranked once has one error in all its comparisons, the logistic one of a choice, so that a person's
     order has a Gumbel error an item (Plackett-Luce). Where people answered pairs, it is the scale of user effects.
     """
-    if getattr(model, "rated_", False):
+    if getattr(model, "from_ratings_", False):
         return rng.gumbel(size=shape)
-    return (model.deviation_ or 0.0) * rng.standard_normal(shape)
+    return (model.user_effect_scale_ or 0.0) * rng.standard_normal(shape)
 
 
 def _interval(shares: Floats, level: float) -> tuple[float, float, float]:

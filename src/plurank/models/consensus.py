@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series, look_up
-from plurank.data.ratings import Rated, is_agreement
+from plurank.data.ratings import RatingTable, is_agreement
 from plurank.engine.blocks import group_users
 from plurank.engine.local import Engine
 from plurank.engine.sources import map_users
@@ -63,7 +63,7 @@ def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engi
         users = np.diff(ratings.offsets)[look_up(source.users, ratings.user_labels, "user")]
         items = np.bincount(rated_items[ratings.items], minlength=source.n_items)
         return VoteCounts(users.astype(np.int64), items, items, *_count_by_camp(model, ratings))
-    rated = bool(getattr(model, "rated_", source.rated))
+    rated = bool(getattr(model, "from_ratings_", source.rated))
     parts = list(map_users(source, _count_block, rated, engine))
     items = np.rint(np.sum([on_items for _, on_items, _ in parts], axis=0)).astype(np.int64)
     people = np.sum([of_items for _, _, of_items in parts], axis=0)
@@ -85,7 +85,7 @@ def _count_block(rated: bool, _: int, users: Comparisons) -> tuple[Integers, Flo
     return np.rint(c.weights_of_users()).astype(np.int64), np.asarray(on_items, dtype=np.float64), people
 
 
-def _count_by_camp(model: "RankingModel", ratings: Rated) -> tuple[Integers, Integers] | tuple[None, None]:
+def _count_by_camp(model: "RankingModel", ratings: RatingTable) -> tuple[Integers, Integers] | tuple[None, None]:
     """Count who agrees, passes and disagrees, by item and by the ranking that people follow most, (Q, K, 3), and the
     dissenters who agree and disagree, (Q, 2)."""
     if not is_agreement(ratings.values):
@@ -132,7 +132,7 @@ def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
     n_items, n_rankings = model.scores_.shape
     blends = [np.eye(n_rankings)]
     if model.mixing == "utility" and n_rankings > 1:
-        blends = draw_camps(model.user_weights_, model.user_evidence_, N_BLENDS)
+        blends = draw_camps(model.user_weights_, model.user_concentration_, N_BLENDS)
     found = find_common_ground(model.scores_, model.score_errors_, model.score_correlations_, blends, level)
     votes = model.item_votes_
     enough = has_enough_votes(model)

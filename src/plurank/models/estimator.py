@@ -16,6 +16,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.engine.sources import as_source
 from plurank.exceptions import NotFittedError, ParameterError
+from plurank.models.deprecated import translate
 from plurank.store.store import Store
 from plurank.types import Floats
 from plurank.validation import check_choice
@@ -49,7 +50,9 @@ class Estimator(ABC):
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of an estimator among them as ``model__n_rankings``."""
         known = sorted(_defaults(type(self)))
-        for key, value in sorted(params.items(), key=lambda given: "__" in given[0]):  # whole estimators first
+        for key, value in sorted(
+            translate(params).items(), key=lambda given: "__" in given[0]
+        ):  # whole estimators first
             name, _, inner = key.partition("__")
             if name not in known or (inner and not isinstance(getattr(self, name), Estimator)):
                 raise ParameterError(

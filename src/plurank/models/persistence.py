@@ -15,10 +15,11 @@ from plurank.data.encoding import Labels, as_series, missing
 from plurank.exceptions import DataError
 from plurank.io import as_path, check_target, write_beside
 from plurank.models.base import MODELS, RankingModel
+from plurank.models.deprecated import RENAMED, translate
 from plurank.models.fields import Field, JsonField, plain
 from plurank.text import reason_of
 
-FORMAT, FORMAT_VERSION = "plurank-model", 1
+FORMAT, FORMAT_VERSION = "plurank-model", 2  # 2: names of parameters and attributes changed
 MOST_UNPACKED, FREE_BYTES = 100, 2**24  # times a file's size that its parts may have; a model's own have about 1
 ID_TYPES = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(object))
 FITTED_TYPES: dict[str, Any] = {"f": np.float64, "i": np.int64}
@@ -130,14 +131,15 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
     later = {key: None for key, field in model.fields.items() if isinstance(field, JsonField)}  # than format 1 began
     values, names = {**later, **description["fitted"]}, [key for key, field in model.fields.items() if field.shape]
     optional = {key for key, field in model.fields.items() if isinstance(field, Field) and field.optional}
-    present = description["arrays"]
+    files = {RENAMED.get(key, key): f"{key}.npy" for key in description["arrays"]}
+    present = [RENAMED.get(key, key) for key in description["arrays"]]
     if values.keys() | names != model.fields.keys() or sorted({*present} | optional) != sorted(names):
         raise ValueError("parts are missing or do not belong here")
     if len({*present}) < len(present):
         raise ValueError("a part is listed twice")
-    if sorted(archive.namelist()) != sorted(["model.json", *(f"{key}.npy" for key in present)]):
+    if sorted(archive.namelist()) != sorted(["model.json", *files.values()]):
         raise ValueError("the archive holds files that do not belong to a model")
-    arrays = {key: _read_array(archive, f"{key}.npy") for key in names if key in present}
+    arrays = {key: _read_array(archive, files[key]) for key in names if key in present}
     fitted = {**dict.fromkeys(optional), **values, **arrays}
     sizes = {"K": len(arrays["mean_weights_"]), "Q": len(model.items_), "M": len(model.users_)}
     if sizes["K"] < 1:
@@ -161,6 +163,8 @@ def _read_description(archive: zipfile.ZipFile, name: str) -> tuple[type[Ranking
             f"{name} was saved by plurank {newer:.40}, which is newer than this one "
             f"({_own_version()}). Upgrade plurank to read it."
         )
+    if description["format_version"] < FORMAT_VERSION:
+        description |= {part: translate(description[part], warn=False) for part in ("parameters", "fitted")}
     found = find_class(description["class"])
     if found is None:
         raise DataError(f"{name} holds a {description['class']!r}, which this plurank does not know.")

@@ -17,7 +17,7 @@ from plurank.data.encoding import (
 )
 from plurank.engine.sources import as_comparisons
 from plurank.exceptions import DataError
-from plurank.inference.likelihood import Law, user_seeds
+from plurank.inference.likelihood import UserLikelihood, user_seeds
 from plurank.inference.posterior import LEVEL, N_DRAWS, Draws
 from plurank.inference.questions import choose_questions
 from plurank.inference.user_effects import Deviations, find_deviations
@@ -82,10 +82,10 @@ class Person:
     @cached_property
     def _own(self) -> Deviations | None:
         """How the person deviates from the rankings they follow, by their answers."""
-        if self._model.deviation_ is None or not self.n_answers:
+        if self._model.user_effect_scale_ is None or not self.n_answers:
             return None
         chances = self._by_rankings(self._answers.winners, self._answers.losers)
-        return find_deviations(self._answers, chances, self._model.deviation_)
+        return find_deviations(self._answers, chances, self._model.user_effect_scale_)
 
     def _codes(self, items: Iterable[Any], name: str) -> Codes:
         return self._model._known_items(as_series(items, name), name)
@@ -103,7 +103,7 @@ class Person:
         sides = [as_series(items[codes], name) for name, codes in (("left", found.left), ("right", found.right))]
         return pl.DataFrame([*sides, pl.Series("gain", found.gain), pl.Series("probability", found.probability)])
 
-    def _fits(self) -> Iterator[tuple[Law, Draws]]:
+    def _fits(self) -> Iterator[tuple[UserLikelihood, Draws]]:
         return zip(self._model._laws(), self._draws, strict=True)
 
     def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:

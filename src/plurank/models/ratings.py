@@ -14,7 +14,7 @@ from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.exclusions import list_exclusions
-from plurank.data.ratings import Rated, compare_rated, read_rated
+from plurank.data.ratings import RatingTable, compare_rated, read_rated
 from plurank.exceptions import (
     Argument,
     ConvergenceWarning,
@@ -22,7 +22,7 @@ from plurank.exceptions import (
     ParameterError,
     SkippedWarning,
 )
-from plurank.inference.ratings import StarLaw, fit_stars, level_likelihoods
+from plurank.inference.ratings import OrdinalRatings, fit_stars, level_likelihoods
 from plurank.models.base import Followers, RankingModel, last_if_unknown
 from plurank.models.estimator import Estimator, check_is_fitted
 from plurank.random import (
@@ -131,7 +131,7 @@ class RatingPredictor(Estimator):
         known = self._rated.select(keep & (self._rated.items >= 0))
         return compare_rated(known, "ignore", PAIRS_PER_RATING, rng)
 
-    def _calibrate(self, rng: np.random.Generator) -> StarLaw:
+    def _calibrate(self, rng: np.random.Generator) -> OrdinalRatings:
         """Fit how stars follow from utilities, each of somebody who was folded in without the star itself."""
         rated, users = self._rated, self._rated.user_of_each()
         drawing, *children = spawn(rng, 1 + N_FOLDS)
@@ -190,7 +190,7 @@ class RatingPredictor(Estimator):
         rows = np.where(known >= 0, known, np.where(folded >= 0, n_known + folded, -1))
         return last_if_unknown(rows, n_known + len(self._folded))
 
-    def _level_chances(self, law: StarLaw, users: Any, items: Codes) -> Floats:
+    def _level_chances(self, law: OrdinalRatings, users: Any, items: Codes) -> Floats:
         utilities = np.full(len(items), law.centre)
         known = items >= 0
         utilities[known] = self.model.utilities(self._followers, self._rows(users)[known], items[known])
@@ -237,7 +237,7 @@ def _draw_folds(users: Integers, rng: np.random.Generator) -> Integers:
     return folds
 
 
-def _mean_ratings(rated: Rated) -> Floats:
+def _mean_ratings(rated: RatingTable) -> Floats:
     """Mean rating of every user, and last that of all, (M + 1,)."""
     n = np.diff(rated.offsets)
     sums = np.bincount(rated.user_of_each(), rated.values, len(n))

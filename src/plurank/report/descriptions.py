@@ -119,11 +119,11 @@ def _so_many(n: int, n_users: int, fewest: int) -> str:
 
 def typical_people(model: RankingModel, n: int = N_TYPICAL) -> list[dict[str, Any]]:
     """Name for each ranking the people nearest to it: ranking, users, weights. Of people as near, the best known."""
-    evidence = _evidence(model)
+    user_concentration = _evidence(model)
     found = []
     for k in range(len(model.rankings_)):
         # a weight is worth no more than two digits; behind them evidence decides
-        order = np.lexsort((-evidence, -np.round(model.user_weights_[:, k], 2)))[:n]
+        order = np.lexsort((-user_concentration, -np.round(model.user_weights_[:, k], 2)))[:n]
         weights = model.user_weights_[order, k].tolist()
         found.append({"ranking": k + 1, "users": model.users_[order].tolist(), "weights": weights})
     return found
@@ -139,5 +139,5 @@ def mixed_people(model: RankingModel, n: int = N_TYPICAL) -> dict[str, Any]:
 
 def _evidence(model: RankingModel) -> Floats:
     """How much is known of every user, (M,); the same of all where the model does not say."""
-    found: Floats = getattr(model, "user_evidence_", np.zeros(len(model.users_)))
+    found: Floats = getattr(model, "user_concentration_", np.zeros(len(model.users_)))
     return found

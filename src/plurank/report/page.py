@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from plurank.baselines.quality import check_model, held_out_quality
+from plurank.data.summary import Summary
 from plurank.engine.sources import as_source
 from plurank.exceptions import ParameterError, PlurankError
 from plurank.io import check_target, write_beside
@@ -30,7 +31,6 @@ from plurank.report.privacy import FEWEST
 from plurank.report.settings import method_of, settings_of, versions
 from plurank.report.texts import has_statements
 from plurank.store.store import Store
-from plurank.store.summary import Summary, summarise
 
 TITLE = "What people prefer"
 N_DRAWN = 6  # items of each list in a figure
@@ -63,7 +63,7 @@ def write_report(
     target = check_target(path)
     source = None if comparisons is None else as_source(comparisons)
     quality, why = _measure(model, source, test, random_state, on_progress)
-    data = model.data_ if source is None else summarise(source)
+    data = model.data_ if source is None else source.summary()
     on_progress("drawing", 0.0)
     text = _render(model, source, data, quality, why, title or TITLE, on_progress, with_people=with_people)
     with write_beside(target) as beside:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from plurank.data.encoding import look_up
+from plurank.data.summary import Summary
 from plurank.metrics.predictions import Quality
 from plurank.metrics.rankings import places_from_one
 from plurank.mixed.leaderboard import ScoredRankings
@@ -17,7 +18,6 @@ from plurank.report.privacy import FEWEST
 from plurank.report.story import describe_exclusions
 from plurank.report.texts import has_statements, text_of, texts_of
 from plurank.report.wording import fit, listing
-from plurank.store.summary import Summary
 from plurank.text import count, describe_spread, label, percent
 
 N_SHOWN = 10

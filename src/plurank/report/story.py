@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from plurank.data.summary import Summary
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
 from plurank.report.camps import Camp, describe_camps
 from plurank.report.descriptions import describe_mixing
 from plurank.report.wording import listing, people
-from plurank.store.summary import Summary
 from plurank.text import count, percent
 
 

@@ -23,6 +23,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_labels
 from plurank.data.exclusions import Exclusion, check_exclusions
 from plurank.data.readers import File
+from plurank.data.summary import summarise_counts
 from plurank.exceptions import DataError, ParameterError
 from plurank.io import as_path
 from plurank.store.shards import (
@@ -196,6 +197,11 @@ class Store:
         """How many comparisons users made: the fewest, the median and the most."""
         m = self._manifest
         return m["least_per_user"], m["median_per_user"], m["most_per_user"]
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts and comparisons per user as plain values that JSON can hold; ``problems`` is None, because the
+        store would have to be read to look for them."""
+        return summarise_counts((self.n_users, self.n_items, len(self)), self.per_user, self.excluded)
 
     def __repr__(self) -> str:
         weighted = f", total weight {self.total_weight:,.10g}" if self.is_weighted else ""

@@ -21,7 +21,6 @@ from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.store.store import Store
-from plurank.store.summary import summarise
 from plurank.topic.moments import Moments, pair_moments, stored_pair_moments
 from plurank.topic.orders import FIRST_FLIP, Strict, ranking_matrix
 from plurank.topic.prior import fit_prior, fit_prior_by_likelihood
@@ -200,7 +199,7 @@ class TopicRanking(StrictRankings):
         )
 
     def _keep(self, source: Comparisons | Store, moments: Moments, recovery: Recovery) -> None:
-        self.items_, self.users_, self.data_ = source.items, source.users, summarise(source)
+        self.items_, self.users_, self.data_ = source.items, source.users, source.summary()
         self.rankings_ = recovery.rounded.rankings
         self.intransitive_triples_ = recovery.rounded.n_intransitive
         self.solid_angles_ = recovery.novel.solid_angles

@@ -122,7 +122,7 @@ class HalfBlock:
         """How many users the block has."""
         return len(self.middles)
 
-    def weigh(self, factors: Floats) -> Floats:
+    def update_memberships(self, factors: Floats) -> Floats:
         """Multiply the weight of every comparison by its row's factor (W,), (n,)."""
         return factors[self.row_of] * (self.weights if self.weights.size else 1.0)
 
@@ -291,7 +291,7 @@ class UserFactors:
     @cached_property
     def _weights(self) -> list[Floats]:
         """What every comparison counts in the second factor."""
-        return [half.weigh(self.column_factors) for half in self.halves]
+        return [half.update_memberships(self.column_factors) for half in self.halves]
 
     def to_rows(self, users: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Multiply some rows of the first factor by values of users (M, c), (n, c)."""

@@ -56,9 +56,9 @@ class PairCounts:
         """The second item of every ordered pair, (W,)."""
         return np.stack([self.higher, self.lower], axis=1).ravel()
 
-    def expected_wins(self, probabilities: Floats, weights: Floats, evidence: Floats) -> Floats:
+    def expected_wins(self, probabilities: Floats, weights: Floats, user_concentration: Floats) -> Floats:
         """Share out the comparisons of every ordered pair among the rankings, (W, K), given user weights (M, K)."""
-        return kernels.expected_wins(self.begins, self.users, self.weights, probabilities, weights, evidence)
+        return kernels.expected_wins(self.begins, self.users, self.weights, probabilities, weights, user_concentration)
 
     @cached_property
     def _by_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -85,7 +85,7 @@ class OrderPass(NamedTuple):
 
     weights: Floats
     log_posterior: float
-    evidence: Floats
+    user_concentration: Floats
 
     @property
     def means(self) -> Floats:
@@ -106,28 +106,30 @@ class OrderedComponent(ABC):
         """Return orders to start from."""
 
     @abstractmethod
-    def laws(self) -> Floats:
+    def win_probabilities_by_gap(self) -> Floats:
         """P(win) by lead in places, (K, 2 Q - 1): column d + Q - 1 for an item d places ahead of the other."""
 
     @abstractmethod
     def improved(self, pairs: PairCounts, wins: Floats) -> Self:
         """Explain expected wins (W, K) at least as well: better orders and better numbers."""
 
-    def weigh(self, comparisons: Comparisons, start: Floats, prior: Floats, n_rounds: int) -> OrderPass:
+    def update_memberships(self, comparisons: Comparisons, init: Floats, prior: Floats, n_rounds: int) -> OrderPass:
         """Improve all users' weights by n_rounds Newton steps each."""
         c = comparisons
         edges = cut_users(c.offsets, 0)
         columns = (c.offsets, c.winners, c.losers, c.kernel_weights)
-        orders = (places_of(self.rankings), self.laws())
-        return OrderPass(*kernels.places_pass(edges, *columns, *orders, start, prior, n_rounds))
+        orders = (places_of(self.rankings), self.win_probabilities_by_gap())
+        return OrderPass(*kernels.places_pass(edges, *columns, *orders, init, prior, n_rounds))
 
     def probabilities(self, weights: Floats, _: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K); the evidence behind them changes nothing."""
-        return kernels.mix_places(rows, left, right, places_of(self.rankings), self.laws(), weights)
+        return kernels.mix_places(rows, left, right, places_of(self.rankings), self.win_probabilities_by_gap(), weights)
 
     def chances(self, winners: Codes, losers: Codes) -> Floats:
         """P(winner over loser) in every ranking, (n, K)."""
-        return np.take_along_axis(self.laws().T, self.leads(winners, losers) + self.rankings.shape[1] - 1, axis=0)
+        return np.take_along_axis(
+            self.win_probabilities_by_gap().T, self.leads(winners, losers) + self.rankings.shape[1] - 1, axis=0
+        )
 
     def leads(self, winners: Codes, losers: Codes) -> NDArray[np.int64]:
         """How many places the winner stands ahead of the loser, (n, K)."""
@@ -136,17 +138,23 @@ class OrderedComponent(ABC):
 
     def better_orders(self, pairs: PairCounts, wins: Floats) -> NDArray[np.int64]:
         """Search near the orders for ones that explain expected wins (W, K) better."""
-        return kernels.improve_orders(self.rankings, *pairs.meetings(wins), np.log(self.laws()), REACH, MAX_SWEEPS)
+        return kernels.improve_orders(
+            self.rankings, *pairs.meetings(wins), np.log(self.win_probabilities_by_gap()), REACH, MAX_SWEEPS
+        )
 
-    def place_errors(self, pairs: PairCounts, weights: Floats, evidence: Floats) -> Floats:
+    def place_errors(self, pairs: PairCounts, weights: Floats, user_concentration: Floats) -> Floats:
         """Standard deviations of the places, (Q, K), given user weights (M, K) and the evidence behind them (M,)."""
-        wins = pairs.expected_wins(self.chances(pairs.winners, pairs.losers), weights, evidence)
-        return kernels.place_errors(self.rankings, *pairs.meetings(wins), np.log(self.laws()), REACH)
+        wins = pairs.expected_wins(self.chances(pairs.winners, pairs.losers), weights, user_concentration)
+        return kernels.place_errors(
+            self.rankings, *pairs.meetings(wins), np.log(self.win_probabilities_by_gap()), REACH
+        )
 
     def mean_wins(self) -> Floats:
         """P(preferred to another item drawn at random), (Q, K)."""
         n_items = self.rankings.shape[1]
-        behind = np.cumsum(self.laws(), axis=1)  # summed by lead; an item at place a leads by -a to Q - 1 - a
+        behind = np.cumsum(
+            self.win_probabilities_by_gap(), axis=1
+        )  # summed by lead; an item at place a leads by -a to Q - 1 - a
         behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
         first = n_items - 1 - places_of(self.rankings)
         sums = np.take_along_axis(behind.T, first + n_items, axis=0) - np.take_along_axis(behind.T, first, axis=0)
@@ -212,7 +220,7 @@ class Strict(OrderedComponent):
         """Take few choices for flipped at first."""
         return cls(rankings, FIRST_FLIP)
 
-    def laws(self) -> Floats:
+    def win_probabilities_by_gap(self) -> Floats:
         """P(win) by lead in places, (K, 2 Q - 1)."""
         n_rankings, n_items = self.rankings.shape
         leads = np.sign(np.arange(1 - n_items, n_items))

@@ -76,12 +76,12 @@ class LikelyPrior:
 
 
 def fit_prior_by_likelihood(
-    comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, start: Floats
+    comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, init: Floats
 ) -> LikelyPrior:
     """Improve a Dirichlet prior, from counts ``start`` (K,), for comparisons of some of the users."""
     c = every_nth_user(comparisons, MOST_CELLS // len(rankings))
     p = np.ascontiguousarray(Strict(rankings, flip).chances(c.winners, c.losers))
-    prior = np.clip(start, *COUNT_RANGE)
+    prior = np.clip(init, *COUNT_RANGE)
     # the most probable weights have one maximum, the bound has many: it is begun at the former
     posteriors = prior + c.weights_of_users()[:, None] * infer_weights(c, rankings, flip, prior)
     history: list[float] = []

@@ -24,11 +24,11 @@ def infer_weights(
     rankings: NDArray[np.int64],
     flip: float,
     prior: Floats,
-    start: Floats | None = None,
+    init: Floats | None = None,
 ) -> Floats:
     """Return the most probable weights of every user under a Dirichlet(prior), (M, K); see the kernel for the basis."""
     c = comparisons
-    begin = np.tile(prior / prior.sum(), (c.n_users, 1)) if start is None else start
+    begin = np.tile(prior / prior.sum(), (c.n_users, 1)) if init is None else init
     # a weight of zero would stay zero whatever the user says
     begin = np.maximum(begin, 1e-12)
     return kernels.map_user_weights(

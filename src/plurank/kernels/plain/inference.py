@@ -83,11 +83,11 @@ def infer_dirichlets(
     likelihoods: Floats,
     weights: Floats,
     prior: Floats,
-    start: Floats,
+    init: Floats,
     max_rounds: int,
     tolerance: float,
 ) -> tuple[Floats, Floats]:
-    found, values = start.copy(), np.zeros(len(offsets) - 1)
+    found, values = init.copy(), np.zeros(len(offsets) - 1)
     counts = ones_if_empty(weights, len(likelihoods))
     for u, (begin, end) in enumerate(itertools.pairwise(offsets)):
         p, c = likelihoods[begin:end], counts[begin:end]

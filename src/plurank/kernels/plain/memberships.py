@@ -17,12 +17,12 @@ def map_user_weights(
     places: Codes,
     flip: float,
     prior: Floats,
-    start: Floats,
+    init: Floats,
     max_rounds: int,
     tolerance: float,
 ) -> Floats:
     weights = ones_if_empty(weights, winners.size)
-    out = start.copy()
+    out = init.copy()
     for u, (b, e) in enumerate(itertools.pairwise(offsets)):
         agrees = places[winners[b:e]] < places[losers[b:e]]
         likelihood = np.where(agrees, 1 - flip, flip)

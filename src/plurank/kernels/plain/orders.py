@@ -40,15 +40,15 @@ def improve_orders(
         for _ in range(max_sweeps):
             before = order.copy()
             for item, direction in ((item, direction) for item in range(n_items) for direction in (1, -1)):
-                start = at = int(np.flatnonzero(order == item)[0])
-                gain, best, best_place, path = 0.0, 1e-9, start, order.copy()
-                while 0 <= at + direction < n_items and abs(at + direction - start) <= reach:
+                init = at = int(np.flatnonzero(order == item)[0])
+                gain, best, best_place, path = 0.0, 1e-9, init, order.copy()
+                while 0 <= at + direction < n_items and abs(at + direction - init) <= reach:
                     further = _moved(path, at, at + direction)
                     gain += _gain(path, further, items, partners, won[:, k], laws[k])
                     path, at = further, at + direction
                     if gain > best:
                         best, best_place = gain, at
-                order[:] = _moved(order, start, best_place)
+                order[:] = _moved(order, init, best_place)
             if (order == before).all():
                 break
     return improved

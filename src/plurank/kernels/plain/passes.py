@@ -33,10 +33,10 @@ def _newton_step(theta: Floats, slope: Floats, bend: Floats) -> tuple[Floats, fl
     return step, float(np.min(-0.9 * theta[falls] / step[falls], initial=1.0))
 
 
-def _climb(evaluate: Callable[[Floats], Curve], start: Floats, n_rounds: int) -> tuple[Floats, float]:
+def _climb(evaluate: Callable[[Floats], Curve], init: Floats, n_rounds: int) -> tuple[Floats, float]:
     """Take n_rounds damped Newton steps that are kept where they help; gives theta and its log posterior."""
-    theta, best = start, -np.inf
-    trial, step, length = start, np.zeros(len(start)), 1.0
+    theta, best = init, -np.inf
+    trial, step, length = init, np.zeros(len(init)), 1.0
     for _ in range(n_rounds + 1):
         value, slope, bend = evaluate(trial)
         if value >= best:
@@ -94,19 +94,19 @@ def probability_pass(
     losers: Codes,
     weights: Floats,
     scores: Floats,
-    start: Floats,
+    init: Floats,
     prior: Floats,
     n_rounds: int,
     informed: bool,
 ) -> tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]:
-    thetas, means, total = start.copy(), start.copy(), 0.0
+    thetas, means, total = init.copy(), init.copy(), 0.0
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
-    concentration = np.zeros(len(start))
+    concentration = np.zeros(len(init))
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
         p = 1.0 / (1.0 + np.exp(np.minimum(scores[second] - scores[first], LONGEST_LEAD)))
         evaluate = _curve_of_mixture(p.T, counts, own)
-        theta, value = _climb(evaluate, start[u], n_rounds)
+        theta, value = _climb(evaluate, init[u], n_rounds)
         volume, covariance = _integrate(theta, evaluate(theta)[2])
         thetas[u] = theta
         total += value + volume
@@ -146,14 +146,14 @@ def places_pass(
     weights: Floats,
     places: Codes,
     laws: Floats,
-    start: Floats,
+    init: Floats,
     prior: Floats,
     n_rounds: int,
 ) -> tuple[Floats, float, Floats]:
-    thetas, total, concentration = start.copy(), 0.0, np.zeros(len(start))
+    thetas, total, concentration = init.copy(), 0.0, np.zeros(len(init))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
         evaluate = _curve_of_mixture(by_lead(first, second, places, laws).T, counts, own)
-        thetas[u], value = _climb(evaluate, start[u], n_rounds)
+        thetas[u], value = _climb(evaluate, init[u], n_rounds)
         volume, covariance = _integrate(thetas[u], evaluate(thetas[u])[2])
         concentration[u] = _evidence(thetas[u], covariance)
         total += value + volume
@@ -180,12 +180,12 @@ def utility_pass(
     losers: Codes,
     weights: Floats,
     scores: Floats,
-    start: Floats,
+    init: Floats,
     prior: Floats,
     n_rounds: int,
     informed: bool,
 ) -> tuple[Floats, float, Floats, Floats, Floats, Floats, Floats]:
-    thetas, means, total, concentration = start.copy(), start.copy(), 0.0, np.zeros(len(start))
+    thetas, means, total, concentration = init.copy(), init.copy(), 0.0, np.zeros(len(init))
     slopes, bends = np.zeros(scores.shape), np.zeros(scores.shape)
     products = np.zeros((len(scores) if informed else 0, scores.shape[1], scores.shape[1]))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
@@ -193,7 +193,7 @@ def utility_pass(
             continue
         apart = scores[first] - scores[second]
         evaluate = _curve_of_utilities(apart, counts, own)
-        theta, value = _climb(evaluate, start[u], n_rounds)
+        theta, value = _climb(evaluate, init[u], n_rounds)
         volume, covariance = _integrate(theta, evaluate(theta)[2])
         thetas[u] = theta
         total += value + volume

@@ -29,7 +29,9 @@ def people(n: int, deviation: float, seed: int) -> Comparisons:
 
 
 def fit(mixing: str, deviation: float) -> MixedRanking:
-    return MixedRanking(2, mixing=mixing, concentration=1.0, spread=1.0, random_state=0).fit(people(300, deviation, 0))
+    return MixedRanking(2, mixing=mixing, concentration=1.0, score_scale=1.0, random_state=0).fit(
+        people(300, deviation, 0)
+    )
 
 
 @pytest.fixture(scope="module", params=["probability", "utility"])
@@ -44,17 +46,17 @@ def asked_and_test() -> tuple[Comparisons, Comparisons]:
 
 def without(model: MixedRanking) -> MixedRanking:
     plain = copy.deepcopy(model)
-    plain.deviation_ = None
+    plain.user_effect_scale_ = None
     return plain
 
 
 def test_a_fit_sees_how_far_people_deviate(model):
-    assert 1.0 <= model.deviation_ <= 4.0
-    assert fit(model.mixing, 0.0).deviation_ is None
+    assert 1.0 <= model.user_effect_scale_ <= 4.0
+    assert fit(model.mixing, 0.0).user_effect_scale_ is None
 
 
 def test_the_same_seed_gives_the_same_deviation(model):
-    assert fit(model.mixing, 2.0).deviation_ == model.deviation_
+    assert fit(model.mixing, 2.0).user_effect_scale_ == model.user_effect_scale_
 
 
 def test_new_people_are_predicted_better_by_their_own_answers(model, asked_and_test):
@@ -104,7 +106,7 @@ def test_an_item_put_before_all_others_stands_higher_than_rankings_have_it(model
 
 def test_files_keep_the_deviation_and_older_ones_have_none(model, tmp_path):
     model.save(tmp_path / "a.plurank")
-    assert plurank.load(tmp_path / "a.plurank").deviation_ == model.deviation_
+    assert plurank.load(tmp_path / "a.plurank").user_effect_scale_ == model.user_effect_scale_
     with (
         zipfile.ZipFile(tmp_path / "a.plurank") as new,
         zipfile.ZipFile(tmp_path / "older.plurank", "w") as older,
@@ -113,12 +115,12 @@ def test_files_keep_the_deviation_and_older_ones_have_none(model, tmp_path):
             content = new.read(name)
             if name == "model.json":
                 description = json.loads(content)
-                del description["fitted"]["deviation_"]
+                del description["fitted"]["user_effect_scale_"]
                 content = json.dumps(description).encode()
             older.writestr(name, content)
-    assert plurank.load(tmp_path / "older.plurank").deviation_ is None
+    assert plurank.load(tmp_path / "older.plurank").user_effect_scale_ is None
 
 
 def test_one_person_or_one_comparison_has_no_deviation():
     one = MixedRanking(1, random_state=0).fit(Comparisons.from_arrays(["a"], ["x"], ["y"]))
-    assert one.deviation_ is None
+    assert one.user_effect_scale_ is None

@@ -8,7 +8,6 @@ import pytest
 
 import plurank
 from plurank import DataError
-from plurank.store.summary import summarise
 from tests.models.archives import rezip
 
 
@@ -38,7 +37,7 @@ def content(model, tmp_path):
 def test_every_model_remembers_its_data_and_saves_that(make, people, tmp_path):
     fitted = make().fit(people)
     report = people.diagnose()
-    assert fitted.data_ == summarise(people)
+    assert fitted.data_ == people.summary()
     assert fitted.data_["problems"] == report.problems
     assert fitted.data_["median_per_user"] == report.median_per_user
     fitted.save(tmp_path / "model.plurank")
@@ -48,7 +47,7 @@ def test_every_model_remembers_its_data_and_saves_that(make, people, tmp_path):
 def test_long_lists_of_items_are_cut():
     users, winners = np.zeros(50, int), [f"item {n}" for n in range(50)]
     c = plurank.Comparisons.from_arrays(users, winners, ["last"] * 50, items=[*winners, "last", *range(100)])
-    summary = summarise(c)
+    summary = c.summary()
     assert len(summary["undefeated_items"]) == len(summary["uncompared_items"]) == 20
     assert any("50 items" in problem for problem in summary["problems"])
 

@@ -7,25 +7,25 @@ from scipy.special import expit
 from plurank import Comparisons, MixedRanking, simulate
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.priors import ScorePrior
-from plurank.mixed.refine import curvature_off_peak
-from plurank.mixed.users import InMemory
+from plurank.mixed.refine import hessian_off_peak
+from plurank.mixed.users import UsersInMemory
 
 ONE = np.ones((1, 1))
 
 
-def one_pair(lead, n, spread):
+def one_pair(lead, n, score_scale):
     """One person who always prefers item 0 to item 1, and scores with a lead; what is added for each item."""
     c = Comparisons.from_arrays([0] * n, [0] * n, [1] * n)
     component = BradleyTerry(np.array([[lead / 2], [-lead / 2]]))
-    prior = ScorePrior(spread, spread)
-    return curvature_off_peak(InMemory(c, ONE), component, ONE, prior)[:, 0, 0], prior
+    prior = ScorePrior(score_scale, score_scale)
+    return hessian_off_peak(UsersInMemory(c, ONE), component, ONE, prior)[:, 0, 0], prior
 
 
-@pytest.mark.parametrize(("lead", "n", "spread"), [(6.0, 30, 10.0), (4.0, 20, 5.0)])
-def test_it_is_near_the_mean_curvature_over_the_width_that_goes_with_it(lead, n, spread, rng):
-    more, prior = one_pair(lead, n, spread)
+@pytest.mark.parametrize(("lead", "n", "score_scale"), [(6.0, 30, 10.0), (4.0, 20, 5.0)])
+def test_it_is_near_the_mean_curvature_over_the_width_that_goes_with_it(lead, n, score_scale, rng):
+    more, prior = one_pair(lead, n, score_scale)
     peak = n * expit(lead) * expit(-lead)
-    error = float((more[0] + peak + 1.0 / (2.0 * spread**2)) ** -0.5)
+    error = float((more[0] + peak + 1.0 / (2.0 * score_scale**2)) ** -0.5)
     leads = lead + np.sqrt(2.0) * error * rng.standard_normal(200_000)
     assert more[0] == pytest.approx(more[1])
     # the logistic shrunk is near the logistic averaged, not equal to it, and the rounds end near the fixed point
@@ -48,5 +48,5 @@ def test_places_that_nobody_contradicts_are_certain():
 
 def test_places_that_hardly_anybody_spoke_of_stay_open():
     c = Comparisons.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [1, 2, 3, 1, 2, 3])
-    board = MixedRanking(1, concentration=1.0, spread=10.0, random_state=0).fit(c).leaderboard()
+    board = MixedRanking(1, concentration=1.0, score_scale=10.0, random_state=0).fit(c).leaderboard()
     assert (board["upper"] > board["lower"]).all()

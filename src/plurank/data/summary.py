@@ -1,12 +1,11 @@
-"""What a model remembers of the data it was fitted to: plain values that JSON can hold."""
+"""Summaries of comparisons as plain values that JSON can hold; a model keeps that of the data it was fitted to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from plurank.data.comparisons import Comparisons
-from plurank.data.diagnostics import diagnose
-from plurank.data.exclusions import check_exclusions
-from plurank.store.store import Store
+from plurank.data.diagnostics import DataReport
+from plurank.data.exclusions import Exclusion, check_exclusions
 from plurank.text import count
 
 Summary = dict[str, Any]
@@ -17,33 +16,33 @@ FOUND_COUNTS = ("n_users_with_fewer_than_two", "n_item_groups", "n_duplicates")
 FOUND_LISTS = ("uncompared_items", "undefeated_items", "winless_items")
 
 
-def summarise(source: Comparisons | Store) -> Summary:
-    """Say what comparisons are: counts, comparisons per user, and what ``diagnose`` found in them.
-
-    Of a store only what it says of itself: to look for problems it would have to be read, and ``problems`` is None.
-    """
-    if isinstance(source, Store):
-        sizes = dict(zip(COUNTS, (source.n_users, source.n_items, len(source)), strict=True))
-        unknown = dict.fromkeys((*FOUND_COUNTS, *FOUND_LISTS, "problems"))
-        later: Summary = {"n_updates": 0, "note": None, "excluded": _plain(source), "n_ties": None}
-        return {**sizes, **dict(zip(PER_USER, source.per_user, strict=True)), **unknown, **later}
-    found = diagnose(source)
+def summarise(report: DataReport) -> Summary:
+    """Summarise comparisons of which a report was made."""
     return {
-        **{name: getattr(found, name) for name in (*COUNTS, *PER_USER)},
-        "n_users_with_fewer_than_two": found.n_users_with_fewer_than_two,
-        "n_item_groups": len(found.item_groups),
-        "n_duplicates": found.n_duplicates,
-        **{name: getattr(found, name)[:MOST_LISTED] for name in FOUND_LISTS},
-        "problems": found.problems,
+        **{name: getattr(report, name) for name in (*COUNTS, *PER_USER)},
+        "n_users_with_fewer_than_two": report.n_users_with_fewer_than_two,
+        "n_item_groups": len(report.item_groups),
+        "n_duplicates": report.n_duplicates,
+        **{name: getattr(report, name)[:MOST_LISTED] for name in FOUND_LISTS},
+        "problems": report.problems,
         "n_updates": 0,
         "note": None,
-        "excluded": _plain(source),
-        "n_ties": found.n_ties,
+        "excluded": _plain(report.excluded),
+        "n_ties": report.n_ties,
     }
 
 
-def _plain(source: Comparisons | Store) -> list[dict[str, Any]]:
-    return [exclusion.to_dict() for exclusion in source.excluded]
+def summarise_counts(
+    counts: tuple[int, int, int], per_user: tuple[int, float, int], excluded: Iterable[Exclusion]
+) -> Summary:
+    """Summarise comparisons that nobody looked through for problems: ``problems`` and the like are None."""
+    known = dict(zip((*COUNTS, *PER_USER), (*counts, *per_user), strict=True))
+    unknown = dict.fromkeys((*FOUND_COUNTS, *FOUND_LISTS, "problems"))
+    return {**known, **unknown, "n_updates": 0, "note": None, "excluded": _plain(excluded), "n_ties": None}
+
+
+def _plain(excluded: Iterable[Exclusion]) -> list[dict[str, Any]]:
+    return [exclusion.to_dict() for exclusion in excluded]
 
 
 def add_update(summary: Summary | None, more: Comparisons, n_users: int, n_items: int) -> Summary | None:
@@ -57,7 +56,7 @@ def add_update(summary: Summary | None, more: Comparisons, n_users: int, n_items
         "n_items": n_items,
         "n_comparisons": summary["n_comparisons"] + len(more),
         "n_updates": n_updates,
-        "excluded": [*summary["excluded"], *_plain(more)],
+        "excluded": [*summary["excluded"], *_plain(more.excluded)],
         "n_ties": None if summary["n_ties"] is None else summary["n_ties"] + more.n_ties,
         "note": f"Comparisons per user and problems are those of the first fit, before {count(n_updates, 'update')}.",
     }
