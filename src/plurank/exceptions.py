@@ -86,15 +86,14 @@ class Message:
         return " ".join(part for part in parts if part)
 
     def within(self, name: str, known: str | None = None) -> Self:
-        """Return a copy that begins with the name of a file, unless the message names it already.
+        """Return a copy that begins with the name of a file, unless the statement names it already.
 
-        ``known``: another name of the file, which is replaced where the message begins with it.
+        ``known``: what the message may call the file; replaced where it begins with that, and put before it otherwise.
         """
         first, *rest = _parts(self._statement())
-        known = known or name
-        if isinstance(first, str) and first.startswith(known):
-            parts = (f"{name}{first.removeprefix(known)}", *rest)
-        elif known == name and name in _join(self._statement(), as_python):
+        if isinstance(first, str) and first.startswith(known or name):
+            parts = (f"{name}{first.removeprefix(known or name)}", *rest)
+        elif known is None and name in _join(self._statement(), as_python):
             return self
         else:
             parts = (f"{name}: ", first, *rest)

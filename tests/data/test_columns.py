@@ -162,8 +162,8 @@ def test_an_unknown_treatment_of_ties_is_refused(frame, ties):
 @pytest.mark.parametrize(("role", "way"), [("rating", "from_ratings"), ("rank", "from_rankings")])
 def test_ratings_and_rankings_are_pointed_to_their_own_door(role, way):
     assert refusal({"userId": [1], "movieId": [2], role: [3]}) == (
-        f"these are {role}s, not comparisons (columns 'userId', 'movieId', '{role}'): turn them into comparisons with "
-        f"Comparisons.{way} or `plurank convert`."
+        f"these are {role}s, not comparisons (columns 'userId', 'movieId', '{role}'). "
+        f"Convert them with `plurank convert` (Comparisons.{way})."
     )
 
 

@@ -182,7 +182,7 @@ def test_a_frame_will_do_for_comparisons():
 
 @pytest.mark.parametrize("candidates", [[], (), range(3, 3)], ids=str)
 def test_no_candidates_are_refused(candidates, three):
-    with pytest.raises(ParameterError, match=r"candidates must be some numbers of rankings, got none\."):
+    with pytest.raises(ParameterError, match=r"candidates must be at least one number of rankings, got none\."):
         select_rankings(three, candidates)
 
 
