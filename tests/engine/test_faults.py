@@ -88,7 +88,7 @@ def test_a_fit_that_was_stopped_is_not_lost_by_mistake(stored, tmp_path):
     with pytest.raises(ParameterError, match="belongs to another fit: mixing was"):
         plurank.MixedRanking(3, random_state=0, tol=1e-9).fit(store, checkpoint=tmp_path, resume=True)
     assert (tmp_path / "checkpoint.npz").exists()
-    with pytest.raises(ParameterError, match="resume=True needs checkpoint="):
+    with pytest.raises(ParameterError, match="resume=True requires checkpoint, the folder"):
         make().fit(store, resume=True)
 
 
