@@ -24,7 +24,7 @@ def test_what_is_no_path_is_refused(wrong):
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "half \ud800", "~nobody-of-this-name/votes.csv"])
 def test_a_name_that_no_file_can_have_is_refused(name):
-    with pytest.raises(DataError, match=r"cannot be a file \(.+\)\. Give another name\.") as error:
+    with pytest.raises(DataError, match=r"cannot be a file \(.+\)\. Use another name\.") as error:
         as_path(name)
     assert len(str(error.value)) < 250
     str(error.value).encode()
@@ -33,7 +33,7 @@ def test_a_name_that_no_file_can_have_is_refused(name):
 def test_a_link_that_leads_to_itself_is_refused(tmp_path):
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
-    with pytest.raises(DataError, match="Give another name"):
+    with pytest.raises(DataError, match="Use another name"):
         as_path(loop)
 
 

@@ -31,7 +31,7 @@ def as_path(path: Any, what: str = "file") -> Path:
         shown = ascii(os.fspath(path))
         shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}..."
         reason = str(getattr(error, "strerror", None) or error).rstrip(".")
-        raise DataError(f"{shown} cannot be a {what} ({reason}). Give another name.") from None
+        raise DataError(f"{shown} cannot be a {what} ({reason}). Use another name.") from None
     return spelled
 
 
@@ -46,16 +46,16 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     target = as_path(path).resolve()
     check_parent(target)
     if target.is_dir():
-        raise DataError(f"{target} is a folder; expected the name of a file to write.")
+        raise DataError(f"{target} is a folder. Use the name of a file.")
     if target.exists() and not target.is_file():  # a device or a pipe would be renamed away
-        raise DataError(f"{target} is not a file that can be replaced. Give the name of a file.")
+        raise DataError(f"{target} is not a file that can be replaced. Use the name of a file.")
     return target
 
 
 def check_parent(target: Path) -> None:
     """Raise an error for a path without a folder."""
     if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Make it first.")
+        raise DataError(f"{target}: there is no folder {str(target.parent)!r} to write in. Create it first.")
 
 
 @contextmanager

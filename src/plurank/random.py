@@ -19,9 +19,8 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
         return random_state
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if random_state is not None and not (whole and random_state >= 0):
-        raise ParameterError(
-            f"random_state must be a whole number of at least 0, a numpy Generator or None, got {random_state!r}."
-        )
+        expected = "an integer >= 0, a numpy Generator or None"
+        raise ParameterError(parameter="random_state", expected=expected, got=f"{random_state!r:.80}")
     return np.random.default_rng(random_state)
 
 

@@ -1,5 +1,11 @@
 """Words that sentences everywhere share."""
 
+import unicodedata
+from typing import Any
+
+UNSEEN = {"Cc", "Cs", "Cf", "Zl", "Zp"}  # control characters, unpaired surrogates, marks that change the direction
+JOINERS = "\u200c\u200d"  # which some scripts and emoji need
+ROUNDING = 1e-9  # that sums of shares may be off
 MOST_REASON = 200  # characters of what a library says
 
 
@@ -21,33 +27,60 @@ def quote(text: str, longest: int | None = None) -> str:
     return f"“{text if longest is None else shorten(text, longest)}”"
 
 
+def label(value: Any) -> str:
+    """Return an id as one line of text; what cannot be seen, or could take over a terminal, is spelled out."""
+    return spell_controls(str(value)).strip() or "(empty)"
+
+
+def spell_controls(text: str, but: str = "") -> str:
+    """Return a text with its invisible characters spelled out, except for those of ``but``."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_spell(c) if c not in but else c for c in text)
+
+
+def _spell(character: str) -> str:
+    if character in JOINERS or unicodedata.category(character) not in UNSEEN:
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def percent(share: float) -> str:
+    """Return a share as a whole percentage; only what is nothing or all is called 0% or 100%."""
+    if ROUNDING < share < 0.005:
+        return "under 1%"
+    if 0.995 < share < 1 - ROUNDING:
+        return "over 99%"
+    return f"{share:.0%}"
+
+
 def count(n: int, noun: str) -> str:
-    """Say how many: "1 user", "2,000 users"."""
+    """Return a number with its noun: "1 user", "2,000 users"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def describe_size(n_comparisons: int, n_users: int, n_items: int) -> str:
-    """Say how much there is: "2,000 comparisons of 100 users and 8 items"."""
+    """Return the size of data: "2,000 comparisons of 100 users and 8 items"."""
     return f"{count(n_comparisons, 'comparison')} of {count(n_users, 'user')} and {count(n_items, 'item')}"
 
 
 def list_sizes(n_users: int, n_items: int, n_comparisons: int) -> str:
-    """Say how much there is, one after the other: "100 users, 8 items, 2,000 comparisons"."""
+    """Return the size of data as a list: "100 users, 8 items, 2,000 comparisons"."""
     return f"{count(n_users, 'user')}, {count(n_items, 'item')}, {count(n_comparisons, 'comparison')}"
 
 
 def describe_ties(n_comparisons: int, n_ties: int) -> str:
-    """Say how ties are counted: "8,931 votes; 3,471 ties count half a win each way"."""
+    """Return how ties are counted: "8,931 votes; 3,471 ties count half a win each way"."""
     verb = "tie counts" if n_ties == 1 else "ties count"
     return f"{count(n_comparisons - n_ties, 'vote')}; {n_ties:,} {verb} half a win each way"
 
 
 def describe_spread(low: int, middle: float, high: int) -> str:
-    """Say how many comparisons users made: the fewest, the median and the most."""
+    """Return how many comparisons users made: the fewest, the median and the most."""
     return f"{low:,} each" if low == high else f"{low:,} to {high:,} each, median {middle:,.12g}"
 
 
 def reason_of(error: BaseException) -> str:
-    """Say why a library failed: the first line of its message, shortened, or at least the kind of error."""
+    """Return why a library failed: the first line of its message, shortened, or at least the kind of error."""
     line = str(error).strip().strip("\"'").split("\n", 1)[0].rstrip(".")
     return (line if len(line) <= MOST_REASON else f"{line[:MOST_REASON]}...") or type(error).__name__

@@ -119,6 +119,8 @@ def test_the_best_start_is_kept(planted):
 
 
 def test_stopping_early_is_a_warning(planted):
-    with pytest.warns(plurank.ConvergenceWarning, match=r"after 2 passes; the fit is kept\. Try max_iter="):
+    with pytest.warns(
+        plurank.ConvergenceWarning, match=r"after 2 iterations; the fit is kept\. Try a larger max_iter\."
+    ):
         model = ClusteredRanking(3, max_iter=2, random_state=0).fit(planted.comparisons)
     assert not model.converged_

@@ -64,7 +64,7 @@ def test_what_convert_writes_fit_reads(run, write, tmp_path):
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        (["user,winner,loser", "a,x,y"], "these are comparisons already"),
+        (["user,winner,loser", "a,x,y"], "these are already comparisons"),
         (["user,item,rating", "a,x,5", "a,y,good"], "in.csv: row 2: rating is not a number"),
         (["user,item,rating", "a,x,5", "a,x,4"], "row 2: the user already has a rating for this item"),
         (["user,item,rating", "a,x,5", "b,y,4"], "nothing to compare"),

@@ -32,16 +32,15 @@ def told_once(monkeypatch):
     monkeypatch.setattr(demo, "_tell", lambda seed, on_progress: tell(seed))
 
 
-def test_demo_says_that_its_people_are_made_up_and_what_to_do_next(run, no_page):
+def test_demo_says_that_its_people_are_simulated_and_what_to_do_next(run, no_page):
     text = run("demo").stdout
-    assert "made up" in text[:100]
     assert "simulated" in text[:100]
     for camp in demo.CAMPS:
         assert camp in text
     assert "Ada 1" in text
     assert "by the paper's method" in text
     assert "one ranking for everybody" in text
-    assert "plurank fit votes.csv -k 3 -o model.plurank" in text.split("Now with your own file")[1]
+    assert "plurank fit votes.csv -k 3 -o model.plurank" in text.split("Next, with your own file")[1]
 
 
 def test_demo_writes_a_page_with_its_quality_and_names_it(run, folder):
@@ -63,7 +62,7 @@ def test_demo_comes_close_to_the_truth(run, no_page):
 
 def test_demo_fits_a_narrow_terminal(run, no_page, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    text = run("demo").stdout.split("Now with your own file")[0]
+    text = run("demo").stdout.split("Next, with your own file")[0]
     assert max(len(line) for line in text.splitlines()) <= 60
 
 

@@ -89,7 +89,7 @@ def test_fit_says_which_options_do_nothing_when_whitened(run, few_votes, tmp_pat
     [
         ("mixed", ("--detection", "whitened"), "--detection belongs to --method topic"),
         ("mixed", ("--projections", 9, "--separation-tol", 0.1), "--projections, --separation-tol belong to"),
-        ("mixed", ("--directions", "gaussian"), "Say --method topic, or leave out --directions."),
+        ("mixed", ("--directions", "gaussian"), "Use --method topic, or leave out --directions."),
         ("topic", ("--mixing", "probability"), "--mixing belongs to --method mixed"),
         ("topic", ("--component", "strict", "--ensemble", 1), "--component, --ensemble belong to --method mixed"),
         ("topic", ("--max-iter", 3), "--max-iter belongs to --method mixed"),
@@ -111,8 +111,8 @@ def test_fit_says_how_to_go_on_when_it_stopped_early(run, few_votes, tmp_path, r
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         result = run("fit", few_votes, *args)
-    assert "Try --max-iter" in result.stderr
-    assert "stopped after 1 round" in result.stdout
+    assert "Try a larger --max-iter." in result.stderr
+    assert "not converged after 1 iteration" in result.stdout
     assert not recwarn.list
 
 
@@ -151,11 +151,13 @@ def test_fit_chooses_among_what_was_asked_for(run, few_votes, tmp_path, monkeypa
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", "2.5", ""])
 def test_fit_refuses_a_number_of_rankings_that_is_none(refuse, few_votes, tmp_path, number):
-    assert "a whole number of at least 1, or auto" in refuse("fit", few_votes, "-k", number, "-o", tmp_path / "m")
+    assert "--rankings must be an integer >= 1 or auto, got" in refuse(
+        "fit", few_votes, "-k", number, "-o", tmp_path / "m"
+    )
 
 
 def test_the_papers_method_does_not_choose_the_number_of_rankings(refuse, few_votes, tmp_path):
-    assert "-k auto needs --method mixed" in refuse("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", *TOPIC)
+    assert "-k auto requires --method mixed" in refuse("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", *TOPIC)
 
 
 def test_fit_says_in_words_when_the_diagonal_has_gaps(run, tmp_path):
@@ -164,8 +166,8 @@ def test_fit_says_in_words_when_the_diagonal_has_gaps(run, tmp_path):
     plurank.Comparisons.from_arrays(*zip(*rows, strict=True)).to_frame().write_csv(tmp_path / "once.csv")
     args = ("-k", 2, "-o", tmp_path / "m", *TOPIC, "--detection", "projections")
     text = " ".join(run("fit", tmp_path / "once.csv", *args).stdout.split())
-    assert "diagonal of E has gaps in this data" in text
-    assert "distance between whole rows" in text
+    assert "diagonal of E is incomplete" in text
+    assert "distances between whole rows" in text
 
 
 def test_fit_warns_of_what_is_wrong_with_the_data_before_it_fits(run, write, tmp_path):
@@ -254,14 +256,14 @@ def test_fit_refuses_a_folder_that_is_not_there_before_it_reads(refuse, tmp_path
 
 def test_fit_does_not_write_a_model_where_a_table_is_meant(refuse, votes, tmp_path):
     (tmp_path / "later.csv").write_text("precious")
-    told = "later.csv: a model is no table. Expected a name such as later.plurank."
+    told = "later.csv: a model is not a table. Use a name such as later.plurank."
     assert told in refuse("fit", votes, "-k", 2, "-o", tmp_path / "later.csv")
     assert (tmp_path / "later.csv").read_text() == "precious"
 
 
 def test_fit_does_not_write_over_its_input_or_a_folder(refuse, votes, tmp_path):
     assert "also the input" in refuse("fit", votes, "-k", 2, "-o", votes)
-    assert "not a file" in refuse("fit", votes, "-k", 2, "-o", tmp_path)
+    assert "is a folder. Use the name of a file." in refuse("fit", votes, "-k", 2, "-o", tmp_path)
 
 
 @pytest.mark.parametrize("column", ["user", "=voter", "user=", "colour=red"])

@@ -23,7 +23,7 @@ def test_ingest_makes_a_store_of_what_would_be_read(run, write, tmp_path):
     result = run("ingest", file, "-o", tmp_path / "votes.store")
     assert " ".join(result.stdout.split()) == (
         f"Wrote {tmp_path / 'votes.store'}: 4 comparisons of 3 users and 4 items, in 1 shard. "
-        f"See it with: plurank show {tmp_path / 'votes.store'}"
+        f"Next: plurank show {tmp_path / 'votes.store'}"
     )
     assert same(plurank.open_store(tmp_path / "votes.store").to_comparisons(), plurank.read_comparisons(file))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["votes.csv", "votes.store"]
@@ -60,7 +60,7 @@ def test_show_describes_a_store(run, write, tmp_path):
 
 def test_show_refuses_a_damaged_store_and_a_user_of_a_store(run, refuse, write, tmp_path):
     run("ingest", write("votes.csv", *VOTES), "-o", tmp_path / "store")
-    assert "--user needs a model" in refuse("show", tmp_path / "store", "--user", "ann")
+    assert "--user requires a model file, but store is not one" in refuse("show", tmp_path / "store", "--user", "ann")
     (tmp_path / "store" / "items.parquet").write_bytes(b"")
     assert f"{tmp_path / 'store' / 'items.parquet'} is damaged" in refuse("show", tmp_path / "store")
     (tmp_path / "store" / "manifest.json").unlink()
@@ -112,7 +112,7 @@ def test_ctrl_c_leaves_what_the_same_command_goes_on_with(start, run, tmp_path):
     assert process.returncode == 130, complaint
     assert output == ""
     assert complaint.strip().endswith(
-        f"Stopped; {store}.part keeps what was done; run the same command again to go on."
+        f"Stopped; progress is stored in {store}.part; run the same command again to resume."
     )
     assert not store.exists()
     run(*command)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import plurank
-from plurank.cli import errors, interrupts
+from plurank.cli import errors
 
 
 def test_a_mistake_exits_with_2_and_one_sentence(start, tmp_path):
@@ -62,7 +62,7 @@ def test_ctrl_c_that_falls_into_a_finaliser_is_not_lost(capsys):
 
     hook, before = sys.unraisablehook, signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with interrupts.not_lost():
+        with errors.keep_interrupts():
             Gone()  # and at once no more
             with pytest.raises(KeyboardInterrupt):
                 stay_busy(seconds=10)
@@ -75,7 +75,7 @@ def test_ctrl_c_that_falls_into_a_finaliser_is_not_lost(capsys):
 def test_ctrl_c_stays_ignored_where_it_was_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts.not_lost():
+        with errors.keep_interrupts():
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -106,7 +106,7 @@ def test_candidates_are_numbers_and_ranges(text, numbers):
 
 @pytest.mark.parametrize("text", ["", "0", "0-3", "3-1", "1-", "-2", "1,,2", "few", "1.5", "²", "1-99999999999"])
 def test_select_refuses_candidates_that_are_none(refuse, few_votes, text):
-    assert "--candidates takes numbers of rankings" in refuse("select", few_votes, f"--candidates={text}")
+    assert "--candidates must be a list of numbers or ranges" in refuse("select", few_votes, f"--candidates={text}")
 
 
 def test_select_refuses_more_candidates_than_anybody_waits_for(refuse, few_votes):

@@ -30,8 +30,8 @@ def test_serve_says_where_it_listens_and_how_to_stop(run, model, served):
     found = run("serve", model, "--port", 0).stdout
     ((_, settings), options) = served[0]
     where, what = found.splitlines()
-    assert where == f"Serving {model} at http://127.0.0.1:{options['port']}/. Ctrl-C stops it."
-    assert what == "Visitors are asked, and see no results; --show-results shows them."
+    assert where == f"Serving {model} at http://127.0.0.1:{options['port']}/. Press Ctrl-C to stop."
+    assert what == "Results are hidden from visitors; use --show-results to show them."
     assert settings.feedback == f"{model}.feedback.db"
     assert settings.token is None
     assert settings.is_local
@@ -52,7 +52,7 @@ def test_options_become_settings(run, model, served, tmp_path, monkeypatch):
 
 
 def test_a_host_that_others_reach_without_a_token_is_warned_about(run, model, served, monkeypatch):
-    assert "Warning: anybody who reaches 0.0.0.0" in run("serve", model, "--host", "0.0.0.0", "--port", 0).stderr
+    assert "Warning: anybody who can reach 0.0.0.0" in run("serve", model, "--host", "0.0.0.0", "--port", 0).stderr
     assert not served[-1][0][1].is_local
     assert "Warning" not in run("serve", model, "--host", "localhost", "--port", 0).stderr
     assert served[-1][0][1].is_local
@@ -63,7 +63,7 @@ def test_a_host_that_others_reach_without_a_token_is_warned_about(run, model, se
 def test_serve_refuses_what_cannot_work(refuse, model, served, few_votes, tmp_path):
     assert "not a plurank model" in refuse("serve", few_votes, "--port", 0, "--no-feedback")
     assert "no such file" in refuse("serve", tmp_path / "no.plurank", "--port", 0)
-    assert "cannot both be meant" in refuse("serve", model, "--feedback", "x.db", "--no-feedback")
+    assert "exclude each other" in refuse("serve", model, "--feedback", "x.db", "--no-feedback")
     assert "SQLite file or postgresql" in refuse("serve", model, "--port", 0, "--feedback", "mysql://host/db")
     assert "unable to open" in refuse("serve", model, "--port", 0, "--feedback", tmp_path / "no" / "where.db")
     assert "No such file" in refuse("serve", model, "--token-file", tmp_path / "none.txt")
@@ -102,7 +102,7 @@ def test_a_list_of_ideas_begins_a_survey(run, write, served):
     ideas = write("ideas.txt", "More trees", "", "More benches", "  More light, at night ")
     texts = ("--title", "Our park", "--question", "What first?", "--questions", 12)
     said = run("serve", ideas, "--port", 0, *texts).stderr
-    assert f"When there are answers: plurank fit {ideas}.feedback.db -k 2 -o ideas.plurank" in said
+    assert f"Once there are answers: plurank fit {ideas}.feedback.db -k 2 -o ideas.plurank" in said
     ((file, settings), _) = served[0]
     assert file == ideas
     assert settings.hides_results

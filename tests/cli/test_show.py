@@ -7,6 +7,7 @@ import pytest
 import plurank
 from plurank.cli.tables import favourites_table
 from plurank.report.descriptions import describe_mixing
+from plurank.text import percent
 
 
 def test_show_reads_out_what_is_in_a_data_file(run, votes):
@@ -78,7 +79,7 @@ def test_show_says_where_rankings_without_uncertainty_differ_most(run, model_fil
     text = run("show", model_file).stdout
     lines = text.split("Where these orders differ most")[1].splitlines()
     assert [str(found[0]["item"]), *map(str, places[0])] in [line.split() for line in lines]
-    assert "How certain places are is not known" in text
+    assert "This kind of model has no uncertainty of places" in text
 
 
 def test_show_tells_common_ground_camps_and_a_committee(run, mixed_file, mixed_model):
@@ -97,7 +98,10 @@ def test_show_tells_common_ground_camps_and_a_committee(run, mixed_file, mixed_m
 
 def test_a_committee_needs_a_model_with_uncertainty(run, model_file, few_votes):
     assert "Fit a MixedRanking" in run("show", model_file, "--committee", 2, code=2).stderr
-    assert "--committee needs a model" in run("show", few_votes, "--committee", 2, code=2).stderr
+    assert (
+        "--committee requires a model file, but few.csv is not one"
+        in run("show", few_votes, "--committee", 2, code=2).stderr
+    )
 
 
 def test_show_gives_a_mixed_ranking_as_json(run, mixed_file, mixed_model):
@@ -121,7 +125,7 @@ def test_show_prints_the_places_an_item_may_have(run, tmp_path):
     assert best["upper"] > best["lower"], "so few comparisons leave no doubt?"
     text = run("show", tmp_path / "m.plurank").stdout
     assert f"1   {best['item']}  {best['lower']}-{best['upper']}" in text
-    assert "90% probability" in text
+    assert "its 90% interval of places" in text
     assert "one ranking for everybody" in text
     assert "differ most" not in text
 
@@ -184,8 +188,8 @@ def test_show_gives_one_users_intervals_where_the_model_has_them(run, mixed_file
     assert found["weight_intervals"] == [list(row) for row in mixed_model.weight_intervals(7)["lower", "upper"].rows()]
     text = run("show", mixed_file, "--user", 7).stdout
     lower, upper = found["weight_intervals"][0]
-    assert f"{lower:.0%} to {upper:.0%}" in text
-    assert "Shares and places are between these bounds with 90% probability." in text
+    assert f"{percent(lower)} to {percent(upper)}" in text
+    assert "Intervals of weights and places have 90% probability." in text
 
 
 @pytest.mark.parametrize(("lower", "upper", "places"), [(1, 3, "1-3"), (2, 2, "2")])
@@ -195,11 +199,11 @@ def test_a_place_that_is_certain_stands_alone(lower, upper, places):
 
 
 def test_show_refuses_a_user_the_model_does_not_know(refuse, model_file):
-    assert "does not know user 'bob'. It knows 800" in refuse("show", model_file, "--user", "bob")
+    assert "unknown user 'bob'. The model has 800 users" in refuse("show", model_file, "--user", "bob")
 
 
 def test_show_refuses_to_look_for_a_user_in_data(refuse, votes):
-    assert "--user needs a model" in refuse("show", votes, "--user", "7")
+    assert "--user requires a model file, but votes.csv is not one" in refuse("show", votes, "--user", "7")
 
 
 @pytest.mark.parametrize("name", ["cut.plurank", "cut.bin"])
@@ -219,7 +223,7 @@ def test_show_refuses_a_zip_that_is_no_model(refuse, tmp_path):
 def test_show_compares_ratings_and_points_to_convert_for_other_ways(run, write):
     shown = run("show", write("ratings.csv", "userId,movieId,rating", "1,2,5", "1,3,4"))
     assert "comparisons   1" in shown.stdout
-    assert "`plurank convert` has other ways" in shown.stderr
+    assert "`plurank convert` has more options" in shown.stderr
 
 
 def test_show_spells_out_control_characters(run, tmp_path):

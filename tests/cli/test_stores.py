@@ -56,9 +56,9 @@ def test_transform_refuses_other_kinds_of_files(refuse, votes, model_file, tmp_p
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "dask"), "--engine dask needs a store"),
-        (("--scheduler", "tcp://127.0.0.1:1"), "needs --engine dask"),
-        (("--checkpoint", "folder"), "checkpoints need a store"),
+        (("--engine", "dask"), "--engine dask requires a store"),
+        (("--scheduler", "tcp://127.0.0.1:1"), "--scheduler requires --engine dask"),
+        (("--checkpoint", "folder"), "checkpoints require a store"),
         (("--method", "topic", "--checkpoint", "folder"), "belong to --method mixed"),
     ],
 )
@@ -68,7 +68,7 @@ def test_options_for_stores_are_refused_for_files(options, message, refuse, vote
 
 def test_options_of_ingest_are_refused_for_a_store(refuse, store, tmp_path):
     said = refuse("fit", store, "-k", 2, "-o", tmp_path / "m.plurank", "--column", "user=voter")
-    assert "were for `plurank ingest`" in said
+    assert "use --column and --ties with `plurank ingest`" in said
 
 
 def test_a_folder_that_is_no_store_is_refused(refuse, tmp_path):
@@ -92,7 +92,7 @@ def test_a_fit_stopped_by_ctrl_c_says_how_to_go_on_and_does(run, start, tmp_path
     if (tmp_path / "m.plurank").exists():
         pytest.skip("the fit was done before it could be stopped")
     assert process.returncode == 130
-    assert "--resume goes on" in said
+    assert "with --resume to continue" in said
     run(*command, "--resume")
     assert not (tmp_path / "kept").exists()
     whole = plurank.MixedRanking(3, mixing="utility", ensemble=3, random_state=0).fit(plurank.open_store(store))

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from plurank.cli.app import app
-from plurank.cli.streams import find_ending
+from plurank.cli.inputs import find_ending
 
 CSV = b"user,winner,loser\na,x,y\na,y,z\nb,z,x\n"
 JSONL = b'{"user": "a", "winner": "x", "loser": "y"}\n'
@@ -88,7 +88,7 @@ def test_comparisons_are_read_from_a_named_pipe(run, tmp_path):
 
 def test_a_terminal_is_no_pipe(refuse, monkeypatch):
     terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr("plurank.cli.streams.sys", terminal)
+    monkeypatch.setattr("plurank.cli.inputs.sys", terminal)
     assert "got a terminal" in refuse("show", "-")
 
 

@@ -50,7 +50,7 @@ def test_update_refuses_models_that_do_not_remember(refuse, run, write, few, mod
     assert "cannot be updated. Fit again with all comparisons." in refuse("update", model_file, more)
     strict = plurank.MixedRanking(1, "strict", random_state=0).fit(few.comparisons)
     strict.save(tmp_path / "strict.plurank")
-    assert "update needs --component bradley-terry" in refuse("update", tmp_path / "strict.plurank", more)
+    assert "a model of component 'strict' cannot be updated" in refuse("update", tmp_path / "strict.plurank", more)
 
 
 @pytest.mark.parametrize(

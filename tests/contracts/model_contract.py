@@ -250,7 +250,7 @@ class ModelContract(DifficultData, PersonContract):
         with pytest.raises(ParameterError, match="method must be 'predictive' or 'left-to-right', got 'right'"):
             model.score(population, method="right")
         for bad in (0, 1.5, None):
-            with pytest.raises(ParameterError, match="n_particles must be a whole number of at least 1, got"):
+            with pytest.raises(ParameterError, match="n_particles must be an integer >= 1, got"):
                 model.score(population, method="left-to-right", n_particles=bad)
         with pytest.raises(DataError, match="does not know 1 of the items"):
             model.score(Comparisons.from_arrays(["x"], ["item 0"], ["item 77"]), method="left-to-right")

@@ -113,10 +113,10 @@ def test_a_named_column_that_does_not_exist_is_refused(frame):
 
 def test_two_columns_that_could_be_the_user_are_refused():
     assert refusal({"user_id": [1], "annotator": [1], "winner": ["x"], "loser": ["y"]}) == (
-        "'user_id', 'annotator' could all be the user: say which with columns={'user': ...}."
+        "'user_id', 'annotator' could all be the user. Select one with columns={'user': ...}."
     )
     assert refusal({"user": [1], "User": [1], "winner": ["x"], "loser": ["y"]}) == (
-        "'user', 'User' could all be the user: say which with columns={'user': ...}."
+        "'user', 'User' could all be the user. Select one with columns={'user': ...}."
     )
 
 
@@ -141,8 +141,8 @@ def test_columns_for_an_unknown_role_are_refused(frame):
     with pytest.raises(ParameterError) as caught:
         Comparisons.from_frame(frame, columns={"users": "user", "who": "x"})
     assert str(caught.value) == (
-        "columns= knows the roles user, winner, loser, left, right, outcome, comparison, weight, valid, not 'users', "
-        "'who'."
+        "columns must be a mapping from the roles user, winner, loser, left, right, outcome, comparison, weight, valid "
+        "to columns, got the role 'users', 'who'."
     )
 
 
@@ -162,8 +162,8 @@ def test_an_unknown_treatment_of_ties_is_refused(frame, ties):
 @pytest.mark.parametrize(("role", "way"), [("rating", "from_ratings"), ("rank", "from_rankings")])
 def test_ratings_and_rankings_are_pointed_to_their_own_door(role, way):
     assert refusal({"userId": [1], "movieId": [2], role: [3]}) == (
-        f"these are {role}s, not comparisons (columns 'userId', 'movieId', '{role}'): turn them into comparisons with "
-        f"Comparisons.{way} or `plurank convert`."
+        f"these are {role}s, not comparisons (columns 'userId', 'movieId', '{role}'). "
+        f"Convert them with `plurank convert` (Comparisons.{way})."
     )
 
 
@@ -205,8 +205,7 @@ def test_a_weight_that_is_no_positive_number_is_refused(weight):
     with pytest.raises(DataError) as caught:
         Comparisons.from_arrays(["u", "u"], ["x", "y"], ["y", "z"], weights=[1, weight])
     assert (
-        str(caught.value)
-        == "row 2: the weight is not a positive number. Mend it, with a point as in 0.5, or drop the row."
+        str(caught.value) == "row 2: the weight is not a positive number. Use a decimal point (0.5), or remove the row."
     )
 
 
@@ -216,7 +215,7 @@ def test_a_bad_weight_in_a_frame_is_refused(frame, weights):
         data = {**frame[:2].to_dict(as_series=False), "weight": weights}
         with pytest.raises(
             DataError,
-            match=r"rows?:? .*2: the weight is not a positive number. Mend it, with a point as in 0.5, or drop the row",
+            match=r"rows?:? .*2: the weight is not a positive number. Use a decimal point \(0\.5\), or remove the row",
         ):
             Comparisons.from_frame(wrap(data))
 

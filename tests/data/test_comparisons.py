@@ -138,7 +138,7 @@ def test_the_same_seed_splits_the_same_way(small, assert_same):
 def test_a_test_size_that_is_no_share_is_refused(small, test_size):
     with pytest.raises(ParameterError) as caught:
         small.split(test_size)
-    assert str(caught.value) == f"test_size must lie between 0 and 1, got {test_size!r}."
+    assert str(caught.value) == f"test_size must be a number between 0 and 1, got {test_size!r}."
 
 
 @pytest.mark.parametrize("by", ["items", None, ["user"]])

@@ -116,7 +116,7 @@ def test_a_wide_pandas_frame_with_nan_is_read():
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        ({"name": ["A", "B"]}, "row 1 of 'name' is 'A'. Drop columns that are no items"),
+        ({"name": ["A", "B"]}, "row 1 of 'name' is 'A'. Remove columns that are not items"),
         ({"user": ["a", "a"]}, "the user has more than one row"),
     ],
 )

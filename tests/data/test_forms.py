@@ -117,7 +117,7 @@ def test_statements_are_no_votes_and_the_refusal_says_where_they_go(file):
 
 
 def test_wide_tables_are_not_guessed_at_where_comparisons_are_wanted(file):
-    with pytest.raises(DataError, match=r"expected the columns user, winner.*one column an item.*plurank convert"):
+    with pytest.raises(DataError, match=r"expected the columns user, winner.*one column per item.*plurank convert"):
         read_any(file("wide.csv", "user,tea,milk\na,1,2\n"))
 
 

@@ -124,7 +124,7 @@ def test_row_numbers_count_the_rows_of_the_data_also_where_ties_were_dropped():
 
 def test_nothing_but_ties_is_refused_where_ties_are_dropped():
     data = {"user": ["u"], "left": ["x"], "right": ["y"], "winner": ["tie"]}
-    assert refusal(data, ties="drop") == "every row is a tie and ties='drop' leaves nothing. Use ties='half'."
+    assert refusal(data, ties="drop") == "every row is a tie, and ties='drop' leaves no comparison. Use ties='half'."
 
 
 @pytest.mark.parametrize("column", ["left", "right", "winner"])

@@ -181,7 +181,7 @@ def test_two_ratings_of_one_item_are_refused():
 def test_ratings_that_compare_nothing_are_refused():
     sentence = (
         "there is nothing to compare: no user values two items differently. "
-        "Each user needs two items or more; equal values count with ties='both'."
+        "Each user needs at least two items; equal values count with ties='both' (`plurank convert --ties both`)."
     )
     assert refusal({"user": ["a", "b"], "item": ["x", "x"], "rating": [1, 2]}) == sentence
     assert refusal({"user": ["a", "a"], "item": ["x", "y"], "rating": [2, 2]}) == sentence
@@ -206,7 +206,10 @@ def test_no_ratings_and_wrong_columns_are_refused():
         ({"pairs_per_rating": float("nan")}, "pairs_per_rating must be a positive number, got nan."),
         ({"pairs_per_rating": float("inf")}, "pairs_per_rating must be a positive number, got inf."),
         ({"pairs_per_rating": "5"}, "pairs_per_rating must be a positive number, got '5'."),
-        ({"columns": {"loser": "x"}}, "columns= knows the roles user, item, rating, not 'loser'."),
+        (
+            {"columns": {"loser": "x"}},
+            "columns must be a mapping from the roles user, item, rating to columns, got the role 'loser'.",
+        ),
     ],
 )
 def test_options_that_make_no_sense_are_refused(ratings, options, sentence):

@@ -192,11 +192,11 @@ BROKEN_CSV = {
     ),
     "same name twice": (
         "user,winner,winner,loser\nu,a,b,c\n",
-        "votes.csv: 'winner', 'winner_duplicated_0' could all be the winner: say which with columns={'winner': ...}.",
+        "votes.csv: 'winner', 'winner_duplicated_0' could all be the winner. Select one with columns={'winner': ...}.",
     ),
     "text as weight": (
         "user,winner,loser,weight\nu,a,b,1\nu,a,b,x\n",
-        "votes.csv: row 2: the weight is not a positive number. Mend it, with a point as in 0.5, or drop the row.",
+        "votes.csv: row 2: the weight is not a positive number. Use a decimal point (0.5), or remove the row.",
     ),
     "unknown winner": (
         "user,left,right,winner\nu,a,b,neither\n",
@@ -328,7 +328,7 @@ def test_a_semicolon_file_may_hold_commas_in_its_values(write):
 
 def test_a_decimal_comma_is_refused_as_a_weight_and_not_guessed_at(write):
     told = refusal(write("votes.csv", "user;winner;loser;weight\nu;a;b;0,5\n"))
-    assert "the weight is not a positive number. Mend it, with a point as in 0.5" in told
+    assert "the weight is not a positive number. Use a decimal point (0.5)" in told
 
 
 def test_files_in_the_home_folder_can_be_named_from_there(tmp_path, monkeypatch):

@@ -197,23 +197,23 @@ def test_separable_means_that_every_ranking_has_a_novel_pair():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"n_users": 0}, "n_users must be a whole number of at least 1, got 0."),
-        ({"n_users": 2.0}, "n_users must be a whole number of at least 1, got 2.0."),
-        ({"n_users": None}, "n_users must be a whole number of at least 1, got None."),
-        ({"n_users": float("nan")}, "n_users must be a whole number of at least 1, got nan."),
-        ({"n_users": True}, "n_users must be a whole number of at least 1, got True."),
+        ({"n_users": 0}, "n_users must be an integer >= 1, got 0."),
+        ({"n_users": 2.0}, "n_users must be an integer >= 1, got 2.0."),
+        ({"n_users": None}, "n_users must be an integer >= 1, got None."),
+        ({"n_users": float("nan")}, "n_users must be an integer >= 1, got nan."),
+        ({"n_users": True}, "n_users must be an integer >= 1, got True."),
         ({"n_users": 10**30}, "n_users must be at most 2,147,483,647, got a larger number."),
         ({"n_items": 10**400}, "n_items must be at most 2,147,483,647, got a larger number."),
         (
             {"comparisons_per_user": 10**30},
             "comparisons_per_user must be at most 2,147,483,647, got a larger number.",
         ),
-        ({"n_items": 1}, "n_items must be a whole number of at least 2, got 1."),
-        ({"n_items": "ten"}, "n_items must be a whole number of at least 2, got 'ten'."),
-        ({"n_rankings": 0}, "n_rankings must be a whole number of at least 1, got 0."),
-        ({"concentration": -1}, "concentration must be zero or a positive number, got -1."),
-        ({"concentration": float("inf")}, "concentration must be zero or a positive number, got inf."),
-        ({"concentration": "low"}, "concentration must be zero or a positive number, got 'low'."),
+        ({"n_items": 1}, "n_items must be an integer >= 2, got 1."),
+        ({"n_items": "ten"}, "n_items must be an integer >= 2, got 'ten'."),
+        ({"n_rankings": 0}, "n_rankings must be an integer >= 1, got 0."),
+        ({"concentration": -1}, "concentration must be a number >= 0, got -1."),
+        ({"concentration": float("inf")}, "concentration must be a number >= 0, got inf."),
+        ({"concentration": "low"}, "concentration must be a number >= 0, got 'low'."),
         ({"comparisons_per_user": "many"}, "comparisons_per_user must be an array of numbers, got 'many'."),
     ],
 )
@@ -227,12 +227,12 @@ def test_sizes_that_make_no_sense_are_refused(options, sentence):
 def test_numbers_of_comparisons_that_make_no_sense_are_refused(counts):
     with pytest.raises(ParameterError) as caught:
         simulate(**{**SMALL, "comparisons_per_user": counts})
-    assert str(caught.value) == ("comparisons_per_user must be a whole number of at least 1, or one for each user.")
+    assert str(caught.value).startswith("comparisons_per_user must be an integer >= 1, or one for each user, got ")
 
 
 @pytest.mark.parametrize("mean", [[1], [0.5, 0.5, 0.5], [-0.5, 1, 0.5], [[1, 0, 0]]])
 def test_mean_weights_off_the_simplex_are_refused(mean):
-    with pytest.raises(ParameterError, match=r"^mean_weights must be 3 numbers of at least 0 that sum to 1, got \["):
+    with pytest.raises(ParameterError, match=r"^mean_weights must be 3 numbers >= 0 that sum to 1, got \["):
         simulate(**SMALL, mean_weights=mean)
 
 
@@ -254,7 +254,7 @@ def test_pair_probabilities_that_are_none_are_refused(table):
     with pytest.raises(ParameterError) as caught:
         simulate(**SMALL, pair_probabilities=table)
     assert str(caught.value) == (
-        "pair_probabilities must be a symmetric (6, 6) table of numbers of at least 0 with zeros on the diagonal."
+        "pair_probabilities must be a symmetric (6, 6) table of numbers >= 0 with zeros on the diagonal."
     )
 
 
@@ -262,13 +262,15 @@ def test_pair_probabilities_that_are_none_are_refused(table):
 def test_pair_probabilities_without_a_sum_are_refused(value):
     with np.errstate(over="ignore"), pytest.raises(ParameterError) as caught:
         simulate(**SMALL, pair_probabilities=value * (np.ones((6, 6)) - np.eye(6)))
-    assert str(caught.value) == "pair_probabilities must have a positive, finite sum."
+    assert str(caught.value) == "pair_probabilities must be numbers with a positive, finite sum."
 
 
 @pytest.mark.parametrize("rankings", [[[0, 0]], [0, 1], [], [[]], [[1, 2]], [[0, 0.5]]])
 def test_rankings_that_are_no_permutations_are_refused(rankings):
     for use in (novel_pairs, is_separable, lambda given: simulate(rankings=given)):
-        with pytest.raises(ParameterError, match=r"^rankings must have shape \(n_rankings, n_items\), each row a perm"):
+        with pytest.raises(
+            ParameterError, match=r"^rankings must be an array \(n_rankings, n_items\), each row a perm"
+        ):
             use(rankings)
 
 

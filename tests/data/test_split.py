@@ -55,7 +55,7 @@ def test_by_item_the_same_seed_splits_the_same_way_and_another_does_not(easy, as
 
 @pytest.mark.parametrize("test_size", [0, 1.0, -1, "half"])
 def test_by_item_a_test_size_that_is_no_share_is_refused(small, test_size):
-    with pytest.raises(ParameterError, match="test_size must lie between 0 and 1, got"):
+    with pytest.raises(ParameterError, match="test_size must be a number between 0 and 1, got"):
         small.split(test_size, by="item")
 
 

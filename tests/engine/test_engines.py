@@ -126,10 +126,10 @@ def test_orders_are_refused_from_a_store_with_what_to_do(stored):
     ("where", "message"),
     [
         ({"engine": "spark"}, "engine must be 'local' or 'dask'"),
-        ({"engine": "dask"}, "needs a store"),
-        ({"scheduler": "tcp://127.0.0.1:1"}, "needs engine='dask'"),
-        ({"checkpoint": "folder"}, "checkpoints need a store"),
-        ({"resume": True}, "checkpoints need a store"),
+        ({"engine": "dask"}, "requires a store"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, "scheduler requires engine='dask'"),
+        ({"checkpoint": "folder"}, "checkpoints require a store"),
+        ({"resume": True}, "checkpoints require a store"),
     ],
 )
 def test_places_to_work_that_make_no_sense_are_refused(where, message, stored):
@@ -140,7 +140,7 @@ def test_places_to_work_that_make_no_sense_are_refused(where, message, stored):
 def test_an_engine_whose_package_is_missing_says_what_to_install(stored, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "plurank.engine.dask", raising=False)
-    with pytest.raises(EngineError, match=r"needs distributed: pip install 'plurank\[dask\]'"):
+    with pytest.raises(EngineError, match=r"requires distributed: pip install 'plurank\[dask\]'"):
         plurank.MixedRanking(2).fit(stored[0], engine="dask")
 
 

@@ -287,7 +287,7 @@ def test_orders_can_be_neither_blended_nor_averaged(component, parameters, truth
 
 
 def test_not_converging_is_a_warning_and_the_estimate_stays(kind, truth):
-    with pytest.warns(ConvergenceWarning, match=r"still growing after 2 passes; the fit is kept\. Try max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"after 2 iterations; the fit is kept\. Try a larger max_iter"):
         model = make(kind, max_iter=2).fit(truth.comparisons)
     assert not model.converged_
     assert model.n_iter_ == 2

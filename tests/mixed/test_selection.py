@@ -182,13 +182,13 @@ def test_a_frame_will_do_for_comparisons():
 
 @pytest.mark.parametrize("candidates", [[], (), range(3, 3)], ids=str)
 def test_no_candidates_are_refused(candidates, three):
-    with pytest.raises(ParameterError, match=r"candidates must be some numbers of rankings, got none\."):
+    with pytest.raises(ParameterError, match=r"candidates must be at least one number of rankings, got none\."):
         select_rankings(three, candidates)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True])
 def test_candidates_that_are_no_whole_numbers_are_refused(bad, three):
-    with pytest.raises(ParameterError, match=rf"candidates must be a whole number of at least 1, got {bad}\."):
+    with pytest.raises(ParameterError, match=rf"candidates must be an integer >= 1, got {bad}\."):
         select_rankings(three, [bad, 2])
 
 

@@ -232,14 +232,14 @@ def test_a_committee_keeps_to_its_budget(polled):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "got neither"),
+        ({}, "size must be an integer >= 1 without cost and budget"),
         ({"size": 0}, "size must be"),
         ({"size": 2, "top": 30}, "top must be less"),
-        ({"size": 2, "cost": [1.0]}, "belong together"),
+        ({"size": 2, "cost": [1.0]}, "cost and budget require each other"),
         ({"size": 2, "cost": [1.0], "budget": 3.0}, "one number for each"),
         ({"size": 2, "cost": {"s00": 1.0}, "budget": 3.0}, "no entry for 29 items"),
         ({"size": 2, "cost": [-1.0] * 30, "budget": 3.0}, "positive"),
-        ({"size": 2, "cost": [5.0] * 30, "budget": 3.0}, "cheapest costs 5"),
+        ({"size": 2, "cost": [5.0] * 30, "budget": 3.0}, "budget must be at least 5, the cost of the cheapest item"),
         ({"size": 2, "level": 1.5}, "level must be"),
     ],
 )

@@ -62,7 +62,7 @@ def test_bad_weights_and_outcomes_deep_in_a_file_have_their_numbers(tmp_path):
     bad = written([*[(*row, "2") for row in GOOD], ("u", "a", "b", "-1")], tmp_path / "1.csv", [*"uwl", "weight"])
     columns = {"user": "u", "winner": "w", "loser": "l"}
     assert refusal(bad, tmp_path / "store", columns=columns) == (
-        "1.csv: row 21: the weight is not a positive number. Mend it, with a point as in 0.5, or drop the row."
+        "1.csv: row 21: the weight is not a positive number. Use a decimal point (0.5), or remove the row."
     )
     names = ("user", "left", "right", "winner")
     bad = written([*[(*row, "b") for row in GOOD], ("u", "a", "b", "c")], tmp_path / "2.csv", names)

@@ -150,13 +150,13 @@ def test_rankings_without_a_novel_pair_are_refused():
         ({"rankings": [[0], [0], [0]]}, "at least 2 items"),
         ({"mean_weights": [0.5, 0.5, 0.0]}, "3 positive numbers that sum to 1"),
         ({"mean_weights": [0.5, 0.5]}, "3 positive numbers that sum to 1"),
-        ({"concentration": -1.0}, "zero or a positive number"),
-        ({"comparisons_per_user": 1}, "at least 2"),
+        ({"concentration": -1.0}, "a number >= 0"),
+        ({"comparisons_per_user": 1}, "comparisons_per_user must be an integer >= 2"),
         ({"failure_probability": 0.6}, "at most 0.5"),
         ({"pair_probabilities": np.zeros((3, 3))}, "positive numbers elsewhere"),
         ({"pair_probabilities": np.ones((2, 2))}, r"symmetric \(3, 3\) table"),
         ({"n_directions": 1}, "Use a larger n_directions"),
-        ({"n_directions": 0}, "n_directions must be a whole number"),
+        ({"n_directions": 0}, "n_directions must be an integer >= 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(change, message):

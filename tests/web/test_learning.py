@@ -49,7 +49,7 @@ def test_every_answer_counts_once_and_later_ones_in_the_next_update(give, model_
     give(1, 2, 3)
     update(model_file, "--feedback", database)
     learned = model_file.read_bytes()
-    assert "no answers that are new" in update(model_file, "--feedback", database).stdout
+    assert "No new answers" in update(model_file, "--feedback", database).stdout
     assert json.loads(update(model_file, "--feedback", database, "--json").stdout)["n_comparisons"] == 0
     assert model_file.read_bytes() == learned
     with pytest.raises(DataError, match="no answers that are new to the model"):
@@ -74,7 +74,7 @@ def test_a_crash_before_the_model_is_saved_loses_nothing(give, model_file, datab
     give(4)
     assert len(plurank.read_feedback(database, model=model_file)) == 4
     assert "Added 4 comparisons" in update(model_file, "--feedback", database).stdout
-    assert "no answers that are new" in update(model_file, "--feedback", database).stdout
+    assert "No new answers" in update(model_file, "--feedback", database).stdout
 
 
 def test_a_crash_after_the_model_is_saved_counts_nothing_twice(give, model_file, database, monkeypatch):
@@ -87,7 +87,7 @@ def test_a_crash_after_the_model_is_saved_counts_nothing_twice(give, model_file,
         patch.setattr("plurank.cli.update._print", crash)
         update(model_file, "--feedback", database, code=130)
     learned = model_file.read_bytes()
-    assert "no answers that are new" in update(model_file, "--feedback", database).stdout
+    assert "No new answers" in update(model_file, "--feedback", database).stdout
     assert model_file.read_bytes() == learned
 
 

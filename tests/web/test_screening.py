@@ -102,7 +102,7 @@ def test_a_stuffed_ballot_does_not_move_the_model_and_is_reported(open_client, m
 
 def test_suspicious_answers_are_included_on_request_even_later(open_client, model_file, database):
     stuff(open_client(model_file), 300, 20)
-    assert "no answers that are new" in run("update", model_file, "--feedback", database).stdout
+    assert "No new answers" in run("update", model_file, "--feedback", database).stdout
     said = r"excluded 300 answers of 20 names from one address: .*include_suspicious"
     with pytest.warns(SkippedWarning, match=said), pytest.raises(DataError, match="no answers but those"):
         plurank.read_feedback(database)
@@ -112,8 +112,8 @@ def test_suspicious_answers_are_included_on_request_even_later(open_client, mode
     included = run("update", model_file, "--feedback", database, "--include-suspicious", "--json")
     assert json.loads(included.stdout)["n_comparisons"] == 300
     assert json.loads(included.stdout)["excluded"] == []
-    assert "no answers that are new" in run("update", other, "--feedback", database).stdout, "it was not asked to"
-    assert "no answers that are new" in run("update", model_file, "--feedback", database).stdout
+    assert "No new answers" in run("update", other, "--feedback", database).stdout, "it was not asked to"
+    assert "No new answers" in run("update", model_file, "--feedback", database).stdout
 
 
 def test_an_export_has_the_answers_that_count(open_client, model, database, tmp_path):
@@ -217,4 +217,4 @@ def test_databases_of_earlier_versions_keep_working(open_client, model_file, dat
     assert client.post("/feedback", json=kept).status_code == 201
     assert client.post("/feedback", json={**kept, "withdrawn": True}).json()["outcome"] == "withdrawn"
     assert "Added 2 comparisons" in run("update", model_file, "--feedback", database).stdout
-    assert "no answers that are new" in run("update", model_file, "--feedback", database).stdout
+    assert "No new answers" in run("update", model_file, "--feedback", database).stdout

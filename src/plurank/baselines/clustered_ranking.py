@@ -16,7 +16,7 @@ from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons
-from plurank.exceptions import ConvergenceWarning, NotIdentifiableError
+from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError
 from plurank.inference.likelihood import Seeds, UserLikelihood
 from plurank.inference.posterior import Draws
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
@@ -162,8 +162,9 @@ class ClusteredRanking(RankingModel):
         self._keep_votes(comparisons, LocalEngine())
         self._order_rankings()
         if not self.converged_:
-            message = f"the posterior was still growing after {self.n_iter_} passes; the fit is kept. Try max_iter=."
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            message = f"the posterior was still growing after {count(self.n_iter_, 'iteration')}; the fit is kept."
+            hint = ("Try a larger ", Argument("max_iter"), ".")
+            warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=2)
         return self
 
     def _check_parameters(self) -> None:

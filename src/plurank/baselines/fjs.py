@@ -165,10 +165,8 @@ class FJS(StrictRankings):
 
     def _check_parameters(self) -> None:
         if check_whole("n_rankings", self.n_rankings, 1) > MOST_RANKINGS:
-            raise ParameterError(
-                f"n_rankings must be at most {MOST_RANKINGS}, because FJS lists all sums of that many masses, "
-                f"got {self.n_rankings!r}."
-            )
+            expected = f"at most {MOST_RANKINGS}, because FJS lists all sums of that many masses"
+            raise ParameterError(parameter="n_rankings", expected=expected, got=f"{self.n_rankings!r}")
 
     def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
         self.items_, self.users_ = comparisons.items, comparisons.users

@@ -84,4 +84,4 @@ def held_out_quality(
 def check_model(model: Any) -> None:
     """Raise an error unless this is a model of plurank."""
     if not isinstance(model, RankingModel):
-        raise ParameterError(f"model must be a model of plurank, got {type(model).__name__}.")
+        raise ParameterError(parameter="model", expected="a model of plurank", got=type(model).__name__)

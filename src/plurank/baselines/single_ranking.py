@@ -11,11 +11,12 @@ from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons
-from plurank.exceptions import ConvergenceWarning
+from plurank.exceptions import Argument, ConvergenceWarning
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
 from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
+from plurank.text import count
 from plurank.types import Codes, Floats
 from plurank.validation import check_choice, check_positive, check_whole
 
@@ -120,8 +121,9 @@ class SingleRanking(RankingModel):
         self._keep(comparisons, scores[:, None])
         on_progress(STAGE, 1.0)
         if not self.converged_:
-            message = f"the scores were still moving after {self.n_iter_} rounds; they are kept. Try max_iter=."
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            message = f"the scores were still changing after {count(self.n_iter_, 'iteration')}; they are kept."
+            hint = ("Try a larger ", Argument("max_iter"), ".")
+            warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=2)
         return self
 
     def _check_parameters(self) -> None:

@@ -1,4 +1,4 @@
-"""The ``plurank`` command: its global options, its commands, and the one place where errors end."""
+"""The ``plurank`` command: global options, commands, and the place where all errors are reported."""
 
 import sys
 import warnings
@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import plurank
-from plurank.cli import errors, files, interrupts
+from plurank.cli import errors, files
 from plurank.cli.convert import convert
 from plurank.cli.demo import demo
 from plurank.cli.evaluate import evaluate
@@ -31,10 +31,10 @@ COMMANDS = (
 
 
 class CarefulGroup(TyperGroup):
-    """Runs a command; whatever goes wrong becomes one sentence on stderr and an exit code."""
+    """Run a command; any error becomes one sentence on stderr and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run, and flush while a full disk or a closed pipe can still be reported."""
+        """Run a command, and flush while a full disk or a closed pipe can still be reported."""
         files.forget_written()
         try:
             with warnings.catch_warnings():
@@ -70,25 +70,25 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def describe(
-    debug: Annotated[bool, typer.Option("--debug", help="Show Python's traceback when something goes wrong.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the Python traceback of errors.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Find the few rankings that a population shares, and how much each person follows each.
+    """Mixed-membership ranking models: a few shared rankings, and each user's weights.
 
-    All it needs is "this person preferred A to B", one row each.
+    The input is pairwise comparisons ("this user preferred A to B"), one per row.
 
     \b
-      plurank demo                                  see it work, on made-up people
-      plurank show votes.csv                        is my file all right?
-      plurank select votes.csv                      how many rankings are there?
-      plurank fit votes.csv -k 3 -o model.plurank   find three rankings
-      plurank show model.plurank                    read them
-      plurank report model.plurank votes.csv        one page to show to others
-      plurank predict model.plurank pairs.csv       who will prefer what?
+      plurank demo                                  a tour on simulated data
+      plurank show votes.csv                        summary and data-quality warnings
+      plurank select votes.csv                      choose the number of rankings
+      plurank fit votes.csv -k 3 -o model.plurank   fit three rankings
+      plurank show model.plurank                    print them
+      plurank report model.plurank votes.csv        HTML report
+      plurank predict model.plurank pairs.csv       predict preferences
 
-    `plurank COMMAND --help` has the options, examples, and which columns a file may have.
+    `plurank COMMAND --help` lists options, examples and the columns of input files.
     """
 
 
@@ -96,9 +96,9 @@ def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # an id the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="replace")  # ids that the terminal cannot show must not stop a command
     try:
-        with interrupts.not_lost():
+        with errors.keep_interrupts():
             app(prog_name="plurank")
     except KeyboardInterrupt as error:  # before or after the command itself
         sys.exit(errors.report(error, debug=False))

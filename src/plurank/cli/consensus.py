@@ -1,11 +1,10 @@
-"""What commands say about common ground, camps and committees."""
+"""Summaries of common ground, camps and committees."""
 
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
-from plurank.cli.output import label, percent
 from plurank.cli.tables import (
     LABEL_WIDTH,
     LONGEST_TEXT,
@@ -13,7 +12,7 @@ from plurank.cli.tables import (
     plain_table,
 )
 from plurank.exceptions import ParameterError
-from plurank.text import count, shorten
+from plurank.text import count, label, percent, shorten
 
 if TYPE_CHECKING:
     from plurank.models.base import RankingModel
@@ -52,13 +51,13 @@ def print_common_ground(console: Console, rows: list[dict[str, Any]], n_rankings
         console.print(_table(console, found[:N_LISTED], column))
         n_listed += 1
     if not n_listed and n_rankings > 1:
-        console.print("No item is certain to be liked, disliked or disputed by all camps.")
+        console.print("No item is liked, disliked or disputed by all camps with enough certainty.")
     elif n_listed:
-        console.print("Of the items in each list at most 5% are expected to be wrong.", style="dim")
+        console.print("At most 5% of the items in each list are expected to be wrong.", style="dim")
     few = sum(row["label"] == TOO_FEW for row in rows)
     if few:
         least = f"at least {LEAST_VOTES}, of {LEAST_PEOPLE} people"
-        console.print(f"Nothing is said of {count(few, 'item')}: {TOO_FEW} ({least}).", style="dim")
+        console.print(f"{count(few, 'item')} not classified: {TOO_FEW} ({least}).", style="dim")
 
 
 def _table(console: Console, rows: list[dict[str, Any]], column: str) -> Table:
@@ -71,18 +70,18 @@ def _table(console: Console, rows: list[dict[str, Any]], column: str) -> Table:
     for row in rows:
         if has_votes and word:
             low, high = percent(row[f"{word}_agreement_lower"]), percent(row[f"{word}_agreement_upper"])
-            told = f"{percent(row[f'{word}_agreement'])} ({low} to {high})"
+            shown_value = f"{percent(row[f'{word}_agreement'])} ({low} to {high})"
         elif has_votes:
-            told = f"{percent(row['least_agreement'])} to {percent(row['most_agreement'])}"
+            shown_value = f"{percent(row['least_agreement'])} to {percent(row['most_agreement'])}"
         else:
-            told = interval(row["worst_rank_lower"], row["worst_rank_upper"]) or str(row["worst_rank_lower"])
+            shown_value = interval(row["worst_rank_lower"], row["worst_rank_upper"]) or str(row["worst_rank_lower"])
         votes = "?" if row["votes"] is None else f"{row['votes']:,}"
-        table.add_row(shorten(label(row["text"]), width), votes, percent(row[column]), told)
+        table.add_row(shorten(label(row["text"]), width), votes, percent(row[column]), shown_value)
     return table
 
 
 def flag_handfuls(camps: list[dict[str, Any]]) -> list[str]:
-    """Warn of rankings that rest on a handful of people."""
+    """Return a warning for every ranking with only a handful of users."""
     from plurank.models.consensus import HANDFUL
 
     return [
@@ -93,7 +92,7 @@ def flag_handfuls(camps: list[dict[str, Any]]) -> list[str]:
 
 
 def camp_remarks(camps: list[dict[str, Any]]) -> list[str]:
-    """Say how many people stand behind every ranking."""
+    """Return how many people follow every ranking."""
     remarks = []
     for camp in camps:
         votes = "" if camp["votes"] is None else f"; {count(camp['votes'], 'vote')}"

@@ -1,4 +1,4 @@
-"""``plurank convert``: ratings or rankings in, comparisons out."""
+"""``plurank convert``: ratings or rankings to comparisons."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,18 +8,13 @@ import typer
 
 import plurank
 from plurank.choices import Pairs, RatingTies
-from plurank.cli import options, streams
+from plurank.cli import inputs, options
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
 from plurank.cli.inputs import is_feedback, read_answers
-from plurank.cli.output import (
-    emit_json,
-    label,
-    out,
-    progress,
-)
+from plurank.cli.output import emit_json, out, progress
 from plurank.exceptions import DataError
-from plurank.text import describe_size
+from plurank.text import describe_size, label
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,30 +29,32 @@ def convert(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="INPUT", help="Ratings, votes, rankings or answers to `plurank serve`.", callback=streams.as_file
+            metavar="INPUT",
+            help="Ratings, votes, rankings, or answers stored by `plurank serve`.",
+            callback=inputs.as_file,
         ),
     ],
     output: options.ComparisonsFile,
-    pairs: Annotated[Pairs, typer.Option(help="Of ratings: compare all pairs, or a random part of them.")] = "full",
+    pairs: Annotated[Pairs, typer.Option(help="Ratings: compare all pairs, or a random sample.")] = "full",
     pairs_per_rating: Annotated[
-        float, typer.Option(metavar="N", help="With --pairs partial: how many pairs for each of a user's ratings.")
+        float, typer.Option(metavar="N", help="With --pairs partial: pairs per rating of a user.")
     ] = 5,
     ties: Annotated[
         RatingTies,
-        typer.Option(help="Of two items valued alike: no comparison, one each way, or one at random."),
+        typer.Option(help="Equal values: no comparison, one each way, or one at random."),
     ] = "ignore",
     include_suspicious: Annotated[
-        bool, typer.Option("--include-suspicious", help="Of answers: also those that look like ballot stuffing.")
+        bool, typer.Option("--include-suspicious", help="Include answers that look like ballot stuffing.")
     ] = False,
     seed: options.Seed = 0,
     column: options.Column = None,
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Turn ratings or rankings into comparisons.
+    """Convert ratings or rankings to comparisons.
 
-    Two items that one user valued differently make a comparison. Writes columns user, winner, loser. Of the
-    database of answers that `plurank serve` stores, writes those that count, with the time they were received.
+    Any two items to which a user gave different values make a comparison. Writes the columns user, winner,
+    loser. For a database of `plurank serve`, writes the valid answers and when they were received.
 
     \b
     Examples:
@@ -69,17 +66,17 @@ def convert(
     \b
     Ratings (higher is better), in columns:
       user, item, rating    also userId, movieId; stars, score, vote
-      user, and one column an item; an empty cell is no rating
+      user, and one column per item; empty cells are missing
       MovieLens (ratings.dat, u.data, ratings.csv)
       pol.is (votes.csv, participants-votes.csv)
 
     \b
-    Rankings (1 is best; items not ranked are left out):
+    Rankings (1 is best; unranked items are left out):
       user, item, rank      also position, place
       PrefLib (.soc, .soi, .toc, .toi)
-    Any other name: say so, as in --column rating=liked.
+    Map any other name with --column, e.g. --column rating=liked.
 
-    Says how many people and items are left out: who rated one item only, or all alike, compares nothing.
+    Reports excluded users and items: users with a single rating or equal ratings make no comparison.
     """
     target = check_table(output, data)
     if is_feedback(data):
@@ -88,7 +85,7 @@ def convert(
         write_table(answers.to_frame(), target)
         _report(made, "answers", output, as_json=as_json)
         return
-    columns = options.parse_columns(column)
+    columns = inputs.parse_columns(column)
     table = None if items is None else plurank.read_items(items)
     with progress(f"reading {data.name}"), about(data):
         kind, frame, excluded = _read(data, columns)
@@ -106,7 +103,7 @@ def convert(
 def _read(
     data: Path, columns: dict[str, str] | None
 ) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame", tuple["Exclusion", ...]]:
-    """Read a file, and tell rankings from ratings by its ending, the columns named, or the columns found."""
+    """Read a file; its suffix, the columns named or the columns found decide between ratings and rankings."""
     from plurank.data.columns import has_role
     from plurank.data.readers import (
         MOVIELENS,
@@ -128,14 +125,14 @@ def _read(
         refuse_texts(frame.columns)
     form = "ratings" if is_polis_matrix(frame) else find_form(frame.columns, columns)
     if form == "comparisons" and has_role(frame.columns, "loser", "left"):
-        raise DataError("these are comparisons already; `plurank fit` reads them as they are.")
+        raise DataError("these are already comparisons; pass them to `plurank fit` directly.")
     if form == "rankings":
         return "rankings", frame, ()
     return "ratings", *ratings_in(frame, data)
 
 
 def _uncompared(made: "Comparisons") -> tuple["Exclusion", ...]:
-    """Count the items that are in no comparison, and so not in what is written."""
+    """Return the items that are in no comparison, which are not written, as an exclusion."""
     from plurank.data.exclusions import Exclusion
 
     n_items = made.n_items + sum(entry.n for entry in made.excluded if entry.what == "item")

@@ -1,4 +1,4 @@
-"""``plurank demo``: the whole story in a few seconds, on made-up people."""
+"""``plurank demo``: a tour in a few seconds, on simulated users."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import plurank
 from plurank.cli import options
 from plurank.cli.files import check_output, written
-from plurank.cli.output import (
-    emit_json,
-    out,
-    percent,
-    progress,
-)
-from plurank.cli.portraits import describe_model, print_legend
+from plurank.cli.output import emit_json, out, progress
+from plurank.cli.summaries import describe_model, print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
 from plurank.exceptions import MissingExtraError
 from plurank.extras import extra
+from plurank.text import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,21 +48,21 @@ CAMPS = {
 }  # fmt: skip
 CAMP_SIZES = (0.45, 0.3, 0.25)
 N_SHOWN = 3  # people
-PAGE, TITLE = "plurank-demo-report.html", "What made-up holidaymakers prefer"
-NEXT = """Now with your own file, one comparison a row (user, winner, loser):
+PAGE, TITLE = "plurank-demo-report.html", "What simulated holidaymakers prefer"
+NEXT = """Next, with your own file, one comparison per row (user, winner, loser):
 
-  plurank show votes.csv                            is the file all right?
-  plurank select votes.csv                          how many rankings are there?
-  plurank fit votes.csv -k 3 -o model.plurank       find three rankings
-  plurank show model.plurank --user ID              what does one person like?
-  plurank report model.plurank votes.csv            one page to show to others
-  plurank predict model.plurank pairs.csv           who will prefer what?
+  plurank show votes.csv                            summary and data-quality warnings
+  plurank select votes.csv                          choose the number of rankings
+  plurank fit votes.csv -k 3 -o model.plurank       fit three rankings
+  plurank show model.plurank --user ID              weights and top items of one user
+  plurank report model.plurank votes.csv            HTML report
+  plurank predict model.plurank pairs.csv           predict preferences
 
 Ratings or ballots instead of comparisons? Start with: plurank convert --help"""
 
 
 class Story(NamedTuple):
-    """The made-up people, what was fitted to most of their choices, and the choices held out."""
+    """The simulated users, the models fitted to most of their choices, and the choices held out."""
 
     made: "Simulation"
     train: "Comparisons"
@@ -78,11 +74,11 @@ class Story(NamedTuple):
 
 
 def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
-    """See what plurank does, on made-up people.
+    """Show what plurank does, on simulated users.
 
-    Simulates 400 holidaymakers of three camps, who each chose 40 times between two things to do; finds the
-    camps' rankings from the choices alone; and compares what it found with the truth. Writes a page with
-    figures, plurank-demo-report.html, into this folder. Takes a few seconds.
+    Simulates 400 holidaymakers of three camps, each with 40 choices between two activities; fits the camps'
+    rankings from the choices alone, and compares them with the truth. Writes a report with figures,
+    plurank-demo-report.html, into the current folder. Takes a few seconds.
 
     \b
     Examples:
@@ -90,7 +86,7 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
       plurank demo --seed 7
     """
     page = check_output(Path(PAGE))
-    with progress("making up people", announce=True) as on_progress:
+    with progress("simulating users", announce=True) as on_progress:
         story = _tell(seed, on_progress)
         reason = _write_page(story, page, seed, on_progress)
     if as_json:
@@ -100,7 +96,7 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
 
 
 def _write_page(story: Story, page: Path, seed: int, on_progress: "Progress") -> str:
-    """Write the page; return why there is none where what draws it is not installed."""
+    """Write the page; return the reason where a package it needs is not installed."""
     try:
         with extra("report", "the page"):
             from plurank.report.page import write_report
@@ -163,7 +159,7 @@ def _ranking_error(model: "RankingModel") -> float:
 def _print(story: Story, no_page: str) -> None:
     console = out()
     console.print(
-        f"These people are made up: {N_PEOPLE} simulated holidaymakers, each asked {N_CHOICES} times which "
+        f"These people are simulated: {N_PEOPLE} holidaymakers, each asked {N_CHOICES} times which "
         "of two things they would rather do. They come from three camps (sea, mountains, city), and most are "
         "a bit of each. plurank saw four fifths of the choices, and nothing about camps.\n"
     )

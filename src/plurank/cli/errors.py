@@ -1,11 +1,12 @@
-"""What goes wrong becomes one sentence on stderr and an exit code.
+"""Errors become one sentence on stderr and an exit code: 2 usage or data, 1 internal, 130 Ctrl-C, 141 closed pipe.
 
-2 is the user's mistake, 1 is ours, 130 is Ctrl-C, 141 a reader that went away.
+The library's messages name parameters as data; here they are written as options.
 """
 
 import os
-import re
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,37 +16,66 @@ from typing import TextIO
 import typer
 
 from plurank.cli import files
-from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import (
-    err,
-    label,
-    spell_controls,
-    warn,
-)
-from plurank.exceptions import ConvergenceWarning, DataError, PlurankError
+from plurank.cli.output import err, warn
+from plurank.exceptions import Argument, DataError, Message, PlurankError, as_python
+from plurank.text import label, spell_controls
 
-USER, OURS, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
-OUR_FAULT = (
-    "this is our fault, not yours ({kind}: {text}). To see where it happened, run with --debug, as in "
-    "`plurank --debug fit ...`, and please report it."
+USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+INTERNAL_ERROR = (
+    "Internal error ({kind}: {text}). This is a bug; rerun with `plurank --debug ...` and please report it."
 )
-# the library speaks of arguments, the command line of options
-WORDS = {
-    "n_rankings": "--rankings", "n_projections": "--projections", "separation_tol": "--separation-tol",
-    "random_state": "--seed", "n_users": "--users", "n_items": "--items",
-    "comparisons_per_user": "--per-user", "pairs_per_rating": "--pairs-per-rating", "columns=": "--column",
-    "max_iter=": "--max-iter", "candidates": "--candidates", "resume=True": "--resume", "checkpoint=": "--checkpoint",
-    "scheduler=": "--scheduler", "overwrite=True": "--overwrite",
-}  # fmt: skip
+RETRY_SECONDS = 0.02
+# the options that set the library's parameters
+OPTIONS = {
+    "candidates": "--candidates",
+    "checkpoint": "--checkpoint",
+    "columns": "--column",
+    "comparisons_per_user": "--per-user",
+    "component": "--component",
+    "concentration": "--concentration",
+    "detection": "--detection",
+    "directions": "--directions",
+    "engine": "--engine",
+    "ensemble": "--ensemble",
+    "max_iter": "--max-iter",
+    "memory": "--memory",
+    "mixing": "--mixing",
+    "n_items": "--items",
+    "n_projections": "--projections",
+    "n_rankings": "--rankings",
+    "n_users": "--users",
+    "overwrite": "--overwrite",
+    "pairs": "--pairs",
+    "pairs_per_rating": "--pairs-per-rating",
+    "random_state": "--seed",
+    "resume": "--resume",
+    "scheduler": "--scheduler",
+    "separation_tol": "--separation-tol",
+    "size": "--committee",
+    "ties": "--ties",
+    "title": "--title",
+    "top": "--top",
+}
+
+
+def as_option(argument: Argument) -> str:
+    """Return an argument as the command line writes it: ``--ties half``, ``--resume``, ``--column user=NAME``."""
+    option = OPTIONS.get(argument.parameter)
+    if option is None:
+        return as_python(argument)
+    if isinstance(argument.value, tuple):
+        return " ".join(f"{option} {role}=NAME" for role in argument.value)
+    is_alone = argument.value is ... or argument.value is True
+    return option if is_alone else f"{option} {argument.value}"
 
 
 def is_intended(error: BaseException) -> bool:
-    """Tell exits and usage errors, which carry an exit code of their own, from accidents."""
+    """Check whether an error is an exit or a usage error, which has an exit code of its own."""
     return isinstance(error, (SystemExit, typer.Exit, typer.Abort)) or hasattr(error, "exit_code")
 
 
 def report(error: BaseException, *, debug: bool) -> int:
-    """Print one sentence, with ``debug`` the traceback before it, and give the exit code."""
+    """Print one sentence, with ``debug`` after the traceback, and return the exit code."""
     if isinstance(error, BrokenPipeError):
         _abandon_stdout()
         return BROKEN_PIPE
@@ -60,18 +90,18 @@ def report(error: BaseException, *, debug: bool) -> int:
 
 
 def explain(error: BaseException) -> tuple[str, int]:
-    """Give the sentence for an error and the exit code."""
+    """Return the sentence for an error and the exit code."""
     if was_interrupted(error):
         return _describe_stop(), INTERRUPTED
     if isinstance(error, PlurankError):
-        return f"Error: {_in_options(str(error), has_ids=isinstance(error, DataError))}", USER
+        return f"Error: {error.format(as_option)}", USAGE
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return f"Error: {place}{error.strerror or error}.", USER
+        return f"Error: {place}{error.strerror or error}.", USAGE
     if isinstance(error, MemoryError):
-        return "Error: there is not enough memory for this much data at once.", USER
+        return "Error: not enough memory for this much data at once. `plurank ingest` stores it on disk.", USAGE
     text = (str(error).splitlines() or [""])[0][:200]
-    return f"Error: {OUR_FAULT.format(kind=type(error).__name__, text=text or 'no message')}", OURS
+    return INTERNAL_ERROR.format(kind=type(error).__name__, text=text or "no message"), INTERNAL
 
 
 def _describe_stop() -> str:
@@ -79,31 +109,15 @@ def _describe_stop() -> str:
     return f"\nStopped; {done} had already been written." if done else "\nStopped; nothing was written."
 
 
-def _in_options(text: str, *, has_ids: bool) -> str:
-    """Say ``--column user=NAME`` where the library says ``columns={'user': ...}``, and the like."""
-    text = re.sub(r"columns=\{([^{}]*)\}", lambda found: _as_options(found[1]), text)
-    text = re.sub(r"\b(detection|ties|component|mixing|engine)='([\w-]+)'", r"--\1 \2", text)
-    text = re.sub(r"\bensemble=(\d+)", r"--ensemble \1", text)
-    if has_ids:
-        return text  # ids must stay as they are
-    for word, option in WORDS.items():
-        text = re.sub(rf"(?<![\w-]){word}(?!\w)", option, text)
-    return text
-
-
-def _as_options(entries: str) -> str:
-    return " ".join(f"--column {role}=NAME" for role in re.findall(r"'([\w-]+)'", entries))
-
-
 def _abandon_stdout() -> None:
-    """Send the rest nowhere, so that closing Python does not complain about a pipe or disk that is gone."""
+    """Discard further output, so that Python's exit does not complain about a closed pipe or a full disk."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
-def say_how_to_go_on(find_hint: Callable[[], str]) -> Iterator[None]:
-    """Where Ctrl-C stops work that can go on later, say how; the hint is empty where nothing was kept."""
+def say_how_to_resume(find_hint: Callable[[], str]) -> Iterator[None]:
+    """Print how to resume work that Ctrl-C stopped; the hint is empty where nothing was stored."""
     try:
         yield
     except BaseException as error:
@@ -120,14 +134,44 @@ def about(path: Path) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        text = str(error)
-        raise (error if path.name in text else DataError(f"{path.name}: {text}")) from None
+        raise error.within(path.name) from None
 
 
 def show_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
     line: str | None = None,
 ) -> None:  # fmt: skip
-    """Show Python's warnings as sentences, as ``warnings.showwarning`` expects."""
-    del filename, lineno, file, line
-    warn(_in_options(str(message), has_ids=not issubclass(category, ConvergenceWarning)))
+    """Print a Python warning as a sentence, with the signature of ``warnings.showwarning``."""
+    del category, filename, lineno, file, line
+    warn(message.format(as_option) if isinstance(message, Message) else str(message))
+
+
+@contextmanager
+def keep_interrupts() -> Iterator[None]:
+    """Raise Ctrl-C again shortly after Python ignored it, as it does in finalisers; not where others handle SIGINT."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    show_ignored = sys.unraisablehook
+
+    def watch_ignored(ignored: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            show_ignored(ignored)
+            return
+        timer = threading.Timer(RETRY_SECONDS, signal.raise_signal, [signal.SIGINT])
+        timer.daemon = True
+        timer.start()
+
+    sys.unraisablehook = watch_ignored
+    try:
+        yield
+    finally:
+        sys.unraisablehook = show_ignored
+
+
+def was_interrupted(error: BaseException | None) -> bool:
+    """Check whether an error is an interrupt, or what became of one while something was imported, written or closed."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return error is not None

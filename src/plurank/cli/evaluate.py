@@ -1,4 +1,4 @@
-"""``plurank evaluate``: how well a model predicts comparisons it has not seen."""
+"""``plurank evaluate``: accuracy and log-likelihood of a model on held-out comparisons."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,25 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import plurank
-from plurank.cli import options, streams
+from plurank.cli import inputs, options
 from plurank.cli.errors import about
 from plurank.cli.inputs import open_source
-from plurank.cli.output import (
-    emit_json,
-    out,
-    percent,
-    progress,
-)
+from plurank.cli.output import emit_json, out, progress
 from plurank.cli.tables import facts, plain_table
+from plurank.text import percent
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Store
     from plurank.models.base import RankingModel
 
-GUESS = [0.5]  # the probability that a coin gives to whatever happened
+GUESS = [0.5]  # the probability of any outcome under guessing
 WORSE_THAN_GUESSING = (
-    "Worse than guessing: these comparisons are not like those the model was fitted to. Are winner and loser swapped, "
-    "or is it a model of other people?"
+    "Worse than guessing: these comparisons differ from those the model was fitted to. Check whether winner and loser "
+    "are swapped, and whether the users are from the same population."
 )
 
 
@@ -32,26 +28,24 @@ def evaluate(
     model: options.ModelFile,
     test: Annotated[
         Path,
-        typer.Argument(
-            metavar="TEST", help="Comparisons not used to fit the model: a file or a store.", callback=streams.as_file
-        ),
+        typer.Argument(metavar="TEST", help="Held-out comparisons: a file or a store.", callback=inputs.as_file),
     ],
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Measure how well a model predicts new comparisons.
+    """Evaluate a model on held-out comparisons.
 
-    Prints the log-likelihood per comparison and the accuracy, each beside what guessing would get. Users the
-    model knows are predicted with their own weights, others with the population's.
+    Prints the log-likelihood per comparison and the accuracy, each next to that of guessing. Known users are
+    predicted with their own weights, others with the population's mean weights.
 
     \b
     Examples:
       plurank evaluate model.plurank test.csv
       plurank evaluate model.plurank test.csv --json
 
-    TEST has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
+    TEST has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
     for these.
     """
     fitted = plurank.load(model)
@@ -91,4 +85,4 @@ def _print(found: dict[str, Any]) -> None:
     if found["log_likelihood"] < found["guessing"]["log_likelihood"]:
         console.print(WORSE_THAN_GUESSING)
     if found["n_known_users"] < found["n_users"]:
-        console.print("The other users were predicted with the population's mean weights.", style="dim")
+        console.print("Other users were predicted with the population's mean weights.", style="dim")

@@ -1,4 +1,4 @@
-"""``plurank fetch``: a public data set as comparisons."""
+"""``plurank fetch``: public data sets as comparisons."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,30 +9,27 @@ from rich.table import Table
 import plurank
 from plurank.cli import options
 from plurank.cli.files import check_table, write_table
-from plurank.cli.output import (
-    emit_json,
-    label,
-    out,
-    progress,
-)
+from plurank.cli.output import emit_json, out, progress
 from plurank.exceptions import ParameterError
-from plurank.text import describe_size
+from plurank.text import describe_size, label
 
 
 def fetch(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Of the data set; without it, a list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Name of the data set (default: list all).")
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write comparisons: .csv or .parquet."),
+        typer.Option("--output", "-o", metavar="FILE", help="Output file: .csv or .parquet."),
     ] = None,
-    titles: Annotated[bool, typer.Option("--titles", help="Call items by their titles, not their numbers.")] = False,
+    titles: Annotated[bool, typer.Option("--titles", help="Use the titles of items instead of their ids.")] = False,
     folder: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where downloads are kept; else PLURANK_DATA or your cache.")
+        Path | None, typer.Option(metavar="FOLDER", help="Download folder (default: PLURANK_DATA or the cache).")
     ] = None,
     seed: options.Seed = 0,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Fetch a public data set, once, as comparisons.
+    """Download a public data set and convert it to comparisons.
 
     \b
     Examples:
@@ -43,7 +40,7 @@ def fetch(
         _list(as_json=as_json)
         return
     if output is None:
-        raise ParameterError(f"expected a file to write, as in `plurank fetch {name} -o votes.parquet`.")
+        raise ParameterError(f"--output is required, e.g. `plurank fetch {name} -o votes.parquet`.")
     target = check_table(output)
     with progress(f"fetching {name}") as move:
         found = plurank.datasets.fetch(name, folder, titles=titles, random_state=seed, on_progress=move)

@@ -1,4 +1,4 @@
-"""Files that commands write: checked before the work starts, written beside and renamed."""
+"""Files that commands write: checked before the work starts, written atomically."""
 
 import os
 from pathlib import Path
@@ -6,52 +6,48 @@ from typing import TYPE_CHECKING, Any
 
 from plurank import io as writing
 from plurank.exceptions import DataError, ParameterError
-from plurank.io import as_path
+from plurank.io import check_target
 
 if TYPE_CHECKING:
     import polars as pl
 
 TABLES = (".csv", ".parquet", ".pq")
 PAGES = (".html", ".htm")
-written: list[Path] = []  # by this command, so that Ctrl-C can tell
+written: list[Path] = []  # by this command, for the message after Ctrl-C
 
 
 def forget_written() -> None:
-    """Start a new command."""
+    """Forget the files of an earlier command."""
     written.clear()
 
 
 def check_output(path: Path, *inputs: Path) -> Path:
-    """Refuse, before any work, a place where a file cannot be written; follow links to the file meant."""
-    target = as_path(path).resolve()
-    if not target.parent.is_dir():
-        raise DataError(f"{path}: there is no folder {str(path.parent)!r} to write in. Make it first.")
-    if target.exists() and not target.is_file():
-        raise DataError(f"{path} is not a file that can be replaced. Give the name of a file.")
+    """Return the resolved path of an output file; raise, before any work, where it cannot be written."""
+    target = check_target(path)
     if any(source.exists() and target == source.resolve() for source in inputs):
-        raise DataError(f"{path} is also the input; writing there would destroy it. Give another name.")
+        raise DataError(f"{path} is also the input and would be overwritten. Use another name.")
     if not os.access(target.parent, os.W_OK):
-        raise DataError(f"{path}: the folder {str(path.parent)!r} is not yours to write in.")
+        raise DataError(f"{path}: no write permission for folder {str(path.parent)!r}.")
     return target
 
 
 def check_table(path: Path, *inputs: Path) -> Path:
-    """Check a place for a table, whose ending says how it is written."""
+    """Check the path of a table, whose suffix determines the format."""
     if path.suffix.lower() not in TABLES:
         raise ParameterError(f"{path.name}: expected a name ending in {', '.join(TABLES)}.")
     return check_output(path, *inputs)
 
 
 def check_model(path: Path, *inputs: Path) -> Path:
-    """Check a place for a model: not that of a table, which may be somebody's data."""
+    """Check the path of a model; the suffixes of tables, which may be somebody's data, are rejected."""
     target = check_output(path, *inputs)
     if path.suffix.lower() in TABLES:
-        raise ParameterError(f"{path.name}: a model is no table. Expected a name such as {path.stem}.plurank.")
+        raise ParameterError(f"{path.name}: a model is not a table. Use a name such as {path.stem}.plurank.")
     return target
 
 
 def check_page(path: Path, *inputs: Path) -> Path:
-    """Check a place for a page, which browsers tell by its ending."""
+    """Check the path of a page, which browsers recognise by its suffix."""
     target = check_output(path, *inputs)
     if path.suffix.lower() not in PAGES:
         raise ParameterError(f"{path.name}: expected a name ending in {' or '.join(PAGES)}.")
@@ -59,7 +55,7 @@ def check_page(path: Path, *inputs: Path) -> Path:
 
 
 def write_table(frame: "pl.DataFrame", target: Path) -> None:
-    """Write a frame as CSV or Parquet, by the name's ending."""
+    """Write a frame as CSV or Parquet, by the suffix."""
     from polars.exceptions import PolarsError
 
     with writing.write_beside(target) as beside:

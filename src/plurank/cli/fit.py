@@ -9,21 +9,14 @@ import typer
 import plurank
 from plurank.choices import MIXINGS, ComponentName, Detection, Directions, Mixing
 from plurank.cli import options
-from plurank.cli.errors import say_how_to_go_on
+from plurank.cli.errors import OPTIONS, say_how_to_resume
 from plurank.cli.files import check_model, written
 from plurank.cli.inputs import add_texts, read
-from plurank.cli.output import (
-    emit_json,
-    label,
-    note,
-    out,
-    progress,
-    warn,
-)
-from plurank.cli.portraits import describe_model, print_model
+from plurank.cli.output import emit_json, note, out, progress, warn
 from plurank.cli.select import describe_selection
+from plurank.cli.summaries import describe_model, print_model
 from plurank.exceptions import ParameterError
-from plurank.text import count
+from plurank.text import count, label
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Selection, Store
@@ -31,85 +24,79 @@ if TYPE_CHECKING:
 
 TOP = 10
 AUTO = "auto"
-# the options of each method, by the names of the model's parameters
-OPTIONS = {
-    "mixed": {"component": "--component", "mixing": "--mixing", "ensemble": "--ensemble", "max_iter": "--max-iter"},
-    "topic": {
-        "detection": "--detection",
-        "n_projections": "--projections",
-        "separation_tol": "--separation-tol",
-        "directions": "--directions",
-    },
+# parameters of each method that are options, and those of the paper's method that will only be in Python
+PARAMETERS = {
+    "mixed": ("component", "mixing", "ensemble", "max_iter"),
+    "topic": ("detection", "n_projections", "separation_tol", "directions"),
 }
+DEPRECATED = ("n_projections", "separation_tol", "directions")
 
 
 def fit(
     data: options.DataSource,
     rankings: Annotated[
         str,
-        typer.Option("--rankings", "-k", metavar="K", help="How many rankings to look for, or auto: try 1 to 10."),
+        typer.Option("--rankings", "-k", metavar="K", help="Number of rankings, or auto to choose from 1 to 10."),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to save the model.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Output model file.")],
     method: Annotated[
         Literal["mixed", "topic"],
-        typer.Option(help="mixed fits rankings and weights by likelihood; topic is the paper's method."),
+        typer.Option(help="mixed: maximum posterior fit; topic: the paper's method."),
     ] = "mixed",
     component: Annotated[
         ComponentName | None,
-        typer.Option(help="What a ranking is: scores, or an order of some kind.", show_default="bradley-terry"),
+        typer.Option(help="Model of one ranking: Bradley-Terry scores, or an order.", show_default="bradley-terry"),
     ] = None,
     mixing: Annotated[
         Mixing | None,
         typer.Option(
-            help="Is each comparison made by one of a person's rankings, or by a blend of their scores?",
+            help="Mix the rankings' probabilities, or their utilities (scores).",
             show_default="probability",
         ),
     ] = None,
     ensemble: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="How many fits predictions average over.", show_default="1"),
+        typer.Option(metavar="N", min=1, help="Number of fits to average.", show_default="1"),
     ] = None,
     max_iter: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="The most passes of a fit.", show_default="200")
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of iterations.", show_default="200")
     ] = None,
     detection: Annotated[
         Detection | None,
         typer.Option(
-            help="With --method topic: how to find the pairs that tell rankings apart; projections is the paper's way.",
+            help="With --method topic: detection of novel pairs; projections is Algorithm 2 of the paper.",
             show_default="whitened",
         ),
     ] = None,
     projections: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="With --detection projections: how many.", show_default="150 a ranking"),
+        typer.Option(metavar="N", min=1, hidden=True),
     ] = None,
     separation_tol: Annotated[
         float | None,
-        typer.Option(
-            metavar="X", help="With --detection projections: how different two pairs must be.", show_default="0.01"
-        ),
+        typer.Option(metavar="X", hidden=True),
     ] = None,
     directions: Annotated[
         Directions | None,
-        typer.Option(help="With --detection projections: how directions are drawn.", show_default="gaussian"),
+        typer.Option(hidden=True),
     ] = None,
     engine: options.EngineOption = "local",
     scheduler: options.Scheduler = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="With a store: keep there how far the fit is, every few passes."),
+        typer.Option(metavar="FOLDER", help="Checkpoint folder, for fits of a store."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the fit that --checkpoint kept.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the fit stored in --checkpoint.")] = False,
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Find the rankings a population shares.
+    """Fit the rankings that users share.
 
-    Reads comparisons, finds K rankings and how much each person follows each, prints the rankings, and saves
-    a model. How many rankings? See `plurank select`.
+    Reads comparisons, fits K rankings and each user's weights, prints the rankings and saves a model. To choose
+    K, see `plurank select`.
 
     \b
     Examples:
@@ -121,21 +108,21 @@ def fit(
       plurank fit votes.store -k 10 -o model.plurank --checkpoint run1
 
     \b
-    The input is a store, made by `plurank ingest` from data of any size, or has
-    one comparison a row, in any of these forms:
+    The input is a store written by `plurank ingest`, or a table with one
+    comparison per row, in one of these forms:
       user, winner, loser [, weight]
       user, left, right, winner        the item that won, or: left, right, tie
       user, left, right, comparison    a number: < 0 left, > 0 right, 0 tie
 
     \b
-    Other names are understood too:
+    Other recognised names:
       user      user_id, worker, assessor, voter, judge, annotator, rater, ...
       winner    top_item, chosen           loser    bottom_item, rejected
       left      model_a, entity_a, item_a  right    model_b, entity_b, item_b
-    Any other name: say so, as in --column user=person.
+    Map any other name with --column, e.g. --column user=person.
 
-    Votes of pol.is (votes.csv or participants-votes.csv), tables of user, item, rating (or rank) and PrefLib
-    ballots are read too: all pairs of a person's items are compared. `plurank convert` has more ways.
+    Votes from pol.is (votes.csv or participants-votes.csv), tables of user, item, rating (or rank) and PrefLib
+    ballots are also accepted: all pairs of a user's items are compared. `plurank convert` has more options.
     """
     given: dict[str, Any] = {
         "component": component, "mixing": mixing, "ensemble": ensemble, "max_iter": max_iter,
@@ -144,11 +131,11 @@ def fit(
     }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
     n_rankings = _parse_rankings(rankings, method)
-    _refuse_foreign(method, settings)
+    _check_method(method, settings)
     target = check_model(output, data)
     _check_checkpoint(method, checkpoint, resume)
     source, found = read(data, column, ties, items)
-    _note_unused(method, settings)
+    _warn_deprecated(settings)
     selection = None
     if n_rankings is None:
         selection = _select(source, settings, seed)
@@ -159,7 +146,7 @@ def fit(
     if method == "mixed":
         where |= {"checkpoint": checkpoint, "resume": resume}
     title = f"fitting {count(n_rankings, 'ranking')}"
-    with say_how_to_go_on(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
+    with say_how_to_resume(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
     if isinstance(source, plurank.Store):
         add_texts(model, items)
@@ -175,10 +162,10 @@ def fit(
 
 
 def _hint_of(checkpoint: Path | None) -> Callable[[], str]:
-    """Give what says how to go on with a fit, once it has kept a checkpoint."""
+    """Return a function that says how to resume a fit, once a checkpoint exists."""
     from plurank.mixed.checkpoint import NAME
 
-    hint = f"{checkpoint} keeps how far the fit was; the same command with --resume goes on."
+    hint = f"the fit so far is stored in {checkpoint}; run the same command with --resume to continue."
     return lambda: hint if checkpoint is not None and (checkpoint / NAME).exists() else ""
 
 
@@ -189,44 +176,50 @@ def _clear(checkpoint: Path) -> None:
 
 
 def _parse_rankings(text: str, method: str) -> int | None:
-    """Read how many rankings; None leaves it to the data."""
+    """Return the number of rankings; None for auto."""
     if text.strip().lower() == AUTO:
         if method == "topic":
-            raise ParameterError("-k auto needs --method mixed. Say how many rankings, as in -k 3.")
+            raise ParameterError("-k auto requires --method mixed. Set the number of rankings, e.g. -k 3.")
         return None
     if not text.strip().isdecimal() or int(text) < 1:
-        raise ParameterError(f"--rankings takes a whole number of at least 1, or {AUTO}; got {text!r}.")
+        raise ParameterError(parameter="n_rankings", expected=f"an integer >= 1 or {AUTO}", got=f"{text!r:.80}")
     return int(text)
 
 
-def _refuse_foreign(method: str, settings: dict[str, Any]) -> None:
-    """Refuse options that belong to the other method: whoever gave one expects that method."""
+def _check_method(method: str, settings: dict[str, Any]) -> None:
+    """Raise for options of the other method: whoever gives one expects that method."""
     other = "topic" if method == "mixed" else "mixed"
-    foreign = [option for name, option in OPTIONS[other].items() if name in settings]
+    foreign = [OPTIONS[name] for name in PARAMETERS[other] if name in settings]
     if foreign:
         verb = "belongs" if len(foreign) == 1 else "belong"
         raise ParameterError(
-            f"{', '.join(foreign)} {verb} to --method {other}, and this is --method {method}. "
-            f"Say --method {other}, or leave out {', '.join(foreign)}."
+            f"{', '.join(foreign)} {verb} to --method {other}, got --method {method}. "
+            f"Use --method {other}, or leave out {', '.join(foreign)}."
         )
 
 
 def _check_checkpoint(method: str, checkpoint: Path | None, resume: bool) -> None:
     if resume and checkpoint is not None and not checkpoint.exists():
-        note(f"{checkpoint} is not there: the fit begins anew.")
+        note(f"{checkpoint} does not exist; starting a new fit.")
     if method == "topic" and (checkpoint is not None or resume):
-        raise ParameterError("--checkpoint and --resume belong to --method mixed; --method topic takes a few passes.")
+        raise ParameterError(
+            "--checkpoint and --resume belong to --method mixed; --method topic only needs a few passes."
+        )
 
 
-def _note_unused(method: str, settings: dict[str, Any]) -> None:
-    if method == "topic" and settings.get("detection", "whitened") == "whitened":
-        for name, option in OPTIONS["topic"].items():
-            if name in settings and name != "detection":
-                warn(f"{option} has no effect with --detection whitened.")
+def _warn_deprecated(settings: dict[str, Any]) -> None:
+    for name in DEPRECATED:
+        if name in settings:
+            warn(
+                f"{OPTIONS[name]} is deprecated and will be removed in the next release. Use "
+                f"plurank.TopicRanking({name}=...) in Python."
+            )
+            if settings.get("detection", "whitened") == "whitened":
+                warn(f"{OPTIONS[name]} has no effect with --detection whitened.")
 
 
 def _select(source: "Comparisons | Store", settings: dict[str, Any], seed: int) -> "Selection":
-    """Choose how many rankings, and how they mix where that was not said."""
+    """Choose the number of rankings, and the mixing unless it was set."""
     component = settings.get("component", "bradley-terry")
     ways = MIXINGS if component == "bradley-terry" else MIXINGS[:1]
     with progress("trying numbers of rankings", announce=True) as on_progress:
@@ -241,4 +234,4 @@ def _select(source: "Comparisons | Store", settings: dict[str, Any], seed: int) 
 def _print(model: "RankingModel", output: Path) -> None:
     console = out()
     print_model(console, describe_model(model), TOP)
-    console.print(f"\nSaved as {label(output)}. See more with: plurank show {label(output)}", soft_wrap=True)
+    console.print(f"\nSaved as {label(output)}. Next: plurank show {label(output)}", soft_wrap=True)

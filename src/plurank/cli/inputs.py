@@ -1,15 +1,20 @@
-"""Comparisons that commands read, with a word on what is in them."""
+"""Data that commands read: from files, stores and pipes, with a summary of what they contain."""
 
+import re
+import shutil
+import sys
+import zlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 import plurank
 from plurank.choices import Ties
-from plurank.cli import options
-from plurank.cli.ingest import describe_store
 from plurank.cli.output import note, progress, warn
 from plurank.data.exclusions import list_exclusions
-from plurank.exceptions import ParameterError
+from plurank.exceptions import DataError, ParameterError
 from plurank.extras import extra
 from plurank.text import count, describe_ties, list_sizes
 
@@ -19,19 +24,23 @@ if TYPE_CHECKING:
     from plurank.models.base import RankingModel
     from plurank.web.learning import Collected
 
+STDIN = ("-", "/dev/stdin")
+HEAD = 2**16  # bytes to detect the format
+GZIP = 31  # window bits of zlib
+given: dict[Path, Path] = {}  # by temporary file: the path that the user gave
 MADE = {
-    "vote": "{votes} of {users} on {items} (1 agrees, 0 passes, -1 disagrees). Any two that somebody answered "
-    "differently are compared; equal answers make no comparison.",
-    "rating": "{ratings} by {users} of {items}. Any two that somebody rated differently are compared; equal ratings "
-    "make no comparison. `plurank convert` has other ways.",
-    "rank": "rankings by {users} of {items}. Any two that somebody ranked are compared.",
+    "vote": "{votes} of {users} on {items} (1 agrees, 0 passes, -1 disagrees). Any two with different answers of a "
+    "person are compared; equal answers make no comparison.",
+    "rating": "{ratings} by {users} of {items}. Any two with different ratings of a user are compared; equal ratings "
+    "make no comparison. `plurank convert` has more options.",
+    "rank": "rankings by {users} of {items}. Any two that a user ranked are compared.",
 }
 
 
 def read(
     file: Path, column: list[str] | None, ties: Ties, items: Path | None = None
 ) -> tuple["Comparisons | Store", dict[str, Any]]:
-    """Read comparisons, or open a store, and say what is in it and what will make trouble."""
+    """Read comparisons or open a store; print its size and data-quality warnings."""
     source = open_source(file, column, ties, items)
     if isinstance(source, plurank.Store):
         found, problems, n_items = describe_store(source), list_exclusions(source.excluded), source.n_items
@@ -46,16 +55,16 @@ def read(
 
 
 def is_feedback(file: Path) -> bool:
-    """Check whether a file is a database of answers to `plurank serve`, by how it begins."""
+    """Check whether a file is a database of answers to `plurank serve`, by its first bytes."""
     try:
         with file.open("rb") as content:
             return content.read(16) == b"SQLite format 3\0"
-    except OSError:  # whoever reads it says so
+    except OSError:  # reported where it is read
         return False
 
 
 def read_answers(file: Path, *, include_suspicious: bool) -> "Collected":
-    """Read the answers to `plurank serve` from its database, and say what was left out."""
+    """Read answers from a database of `plurank serve`; warn about those excluded."""
     with extra("web", "a database of answers"):
         from plurank.web.learning import collect_feedback, explain
     with progress(f"reading {file.name}"):
@@ -66,12 +75,12 @@ def read_answers(file: Path, *, include_suspicious: bool) -> "Collected":
 
 
 def open_source(file: Path, column: list[str] | None, ties: Ties, items: Path | None = None) -> "Comparisons | Store":
-    """Read comparisons from a file, make them from ratings, or open a store where the path is a folder."""
-    columns = options.parse_columns(column)
+    """Read comparisons from a file, derive them from ratings, or open a store where the path is a folder."""
+    columns = parse_columns(column)
     if not file.is_dir():
         return read_data(file, columns, ties, items)
     if columns or ties != "half":
-        raise ParameterError(f"{file} is a store: --column and --ties were for `plurank ingest`, which made it.")
+        raise ParameterError(f"{file} is a store: use --column and --ties with `plurank ingest`, which created it.")
     store = plurank.open_store(file)
     if items is not None:
         from plurank.data.items import refuse_hidden
@@ -81,7 +90,7 @@ def open_source(file: Path, column: list[str] | None, ties: Ties, items: Path | 
 
 
 def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None) -> "Comparisons":
-    """Read comparisons or answers to the service, or make comparisons from ratings or rankings, and say so."""
+    """Read comparisons or answers to the service, or derive comparisons from ratings or rankings."""
     from plurank.data.readers import read_any
 
     if is_feedback(file):
@@ -95,7 +104,7 @@ def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Pat
 
 
 def describe_ratings(rated: "RatingTable") -> str:
-    """Say what comparisons were made from, and how."""
+    """Return what comparisons were derived from, and how."""
     nouns = ("person", "statement") if rated.kind == "vote" else ("user", "item")
     n_users, n_items = len(rated.user_labels), len(rated.item_labels)
     users = count(n_users, nouns[0]) if rated.kind != "vote" or n_users == 1 else f"{n_users:,} people"
@@ -111,3 +120,92 @@ def add_texts(model: "RankingModel", items: Path | None) -> None:
     """Set the texts of a model's items."""
     if items is not None:
         model.item_texts_ = list(plurank.read_items(items).texts_of(model.items_))
+
+
+def parse_columns(given: list[str] | None) -> dict[str, str] | None:
+    """Return ``ROLE=NAME`` options as a mapping of roles to column names."""
+    columns: dict[str, str] = {}
+    for text in given or []:
+        role, _, name = text.partition("=")
+        role = role.strip().lower()
+        if not role or not name or role in columns:
+            raise ParameterError(f"--column must be ROLE=NAME, each role once, e.g. --column user=voter; got {text!r}.")
+        columns[role] = name
+    return columns or None
+
+
+def describe_store(store: "Store") -> dict[str, Any]:
+    """Return the size of a store in plain values."""
+    least, median, most = store.per_user
+    return {
+        "n_users": store.n_users,
+        "n_items": store.n_items,
+        "n_comparisons": len(store),
+        "min_per_user": least,
+        "median_per_user": median,
+        "max_per_user": most,
+        "is_weighted": store.is_weighted,
+        "total_weight": store.total_weight,
+        "n_shards": store.n_shards,
+        "n_bytes": store.n_bytes,
+        "excluded": [entry.to_dict() for entry in store.excluded],
+    }
+
+
+def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Return the path itself or, for stdin and other pipes, that of a temporary file with the same content."""
+    if path is None or not (str(path) in STDIN or path.is_fifo()):
+        return path
+    if str(path) in STDIN and sys.stdin.isatty():
+        example = "`cat votes.csv | plurank show -`"
+        raise DataError(f"{path} reads data from a pipe, e.g. {example}; got a terminal.")
+    folder = TemporaryDirectory(prefix="plurank-")
+    try:
+        named = _keep(path, Path(folder.name) / "stdin")
+    except BaseException:
+        folder.cleanup()
+        raise
+    ctx.call_on_close(folder.cleanup)
+    given[named] = path
+    return named
+
+
+def _keep(path: Path, target: Path) -> Path:
+    """Copy a pipe into a file with the suffix of its format."""
+    with target.open("wb") as file:
+        if str(path) in STDIN:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        else:
+            with path.open("rb") as stream:
+                shutil.copyfileobj(stream, file)
+    return target.rename(target.with_name(f"{target.name}{find_ending(target)}"))
+
+
+def name_of(path: Path) -> Path:
+    """Return the path that the user gave for a file: - for stdin."""
+    return given.get(path, path)
+
+
+def find_ending(file: Path) -> str:
+    """Return the suffix for the content of a file, by its first bytes."""
+    with file.open("rb") as opened:
+        head = opened.read(HEAD)
+    if not head.startswith(b"\x1f\x8b"):
+        return _ending_of(head)
+    try:
+        return f"{_ending_of(zlib.decompressobj(GZIP).decompress(head, HEAD))}.gz"
+    except zlib.error:  # reported where it is read
+        return ".csv.gz"
+
+
+def _ending_of(head: bytes) -> str:
+    text: Any = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return ".plurank"
+    if text.startswith(b"#") and b"ALTERNATIVE" in text.upper():
+        return ".toi"
+    if re.match(rb"[^,\n]+::[^,\n]+::", text):
+        return ".dat"
+    return {b"[": ".json", b"{": ".jsonl"}.get(text[:1], ".csv")

@@ -1,8 +1,7 @@
-"""What commands say: results on stdout; progress, notes and warnings on stderr."""
+"""Output of commands: results on stdout; progress, notes and warnings on stderr."""
 
 import json
 import sys
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,12 +11,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.segment import Segment
 from rich.text import Text
 
+from plurank.text import spell_controls
+
 if TYPE_CHECKING:
     import polars as pl
 
     from plurank.progress import Progress as OnProgress
-
-TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 class PlainConsole(Console):
@@ -27,7 +26,7 @@ class PlainConsole(Console):
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """Spell out what could take over a terminal, wherever it comes from."""
+        """Spell out characters that could take over a terminal."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else spell_controls(text, but="\n"), style, control)
 
@@ -37,12 +36,12 @@ class PlainConsole(Console):
 
 
 def out() -> PlainConsole:
-    """Give the console for results."""
+    """Return the console for results."""
     return PlainConsole()
 
 
 def err() -> PlainConsole:
-    """Give the console for everything else."""
+    """Return the console for everything else."""
     return PlainConsole(stderr=True)
 
 
@@ -54,28 +53,6 @@ def warn(sentence: str) -> None:
 def note(sentence: str) -> None:
     """Print a remark on stderr."""
     err().print(Text(sentence, style="dim"), soft_wrap=True)
-
-
-def label(value: Any) -> str:
-    """Show an id as text; control characters, which could take over a terminal, are spelled out."""
-    return spell_controls(str(value))
-
-
-def spell_controls(text: str, but: str = "") -> str:
-    """Spell out control characters and what turns the direction of writing, but for some of them."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(ascii(c)[1:-1] if c not in but and is_control(c) else c for c in text)
-
-
-def is_control(character: str) -> bool:
-    """Tell what moves a cursor or other characters from what is seen itself."""
-    return unicodedata.category(character) == "Cc" or unicodedata.bidirectional(character) in TURNS
-
-
-def percent(share: float) -> str:
-    """Show a share as a whole percentage."""
-    return f"{share:.0%}"
 
 
 def emit_json(value: Any) -> None:
@@ -92,7 +69,7 @@ def emit_csv(frame: "pl.DataFrame") -> None:
 
 @contextmanager
 def progress(title: str, *, announce: bool = False) -> Iterator["OnProgress"]:
-    """Show a bar on stderr while work runs; give the function that moves it.
+    """Show a progress bar on stderr; yield the function that moves it.
 
     Without a terminal there is no bar, and with ``announce`` one line instead.
     """

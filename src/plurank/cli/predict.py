@@ -1,4 +1,4 @@
-"""``plurank predict``: who will prefer what, and what star it would get."""
+"""``plurank predict``: preference probabilities, or ratings."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import plurank
-from plurank.cli import options, streams
+from plurank.cli import options
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, write_table
-from plurank.cli.output import (
-    emit_csv,
-    emit_json,
-    label,
-    note,
-    progress,
-)
-from plurank.text import count
+from plurank.cli.inputs import as_file, parse_columns
+from plurank.cli.output import emit_csv, emit_json, note, progress
+from plurank.text import count, label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,26 +25,24 @@ def predict(
     model: options.ModelFile,
     questions: Annotated[
         Path,
-        typer.Argument(
-            metavar="QUESTIONS", help="What to predict: .csv, .tsv, .parquet or .jsonl.", callback=streams.as_file
-        ),
+        typer.Argument(metavar="QUESTIONS", help="Pairs to predict: .csv, .tsv, .parquet or .jsonl.", callback=as_file),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write there, .csv or .parquet, instead of to stdout."),
+        typer.Option("--output", "-o", metavar="FILE", help="Output file, .csv or .parquet (default: stdout)."),
     ] = None,
     ratings: Annotated[
         Path | None,
-        typer.Option("--ratings", metavar="FILE", help="Predict ratings, given ratings that people gave before."),
+        typer.Option("--ratings", metavar="FILE", help="Predict ratings, given these known ratings."),
     ] = None,
     column: options.Column = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Predict which of two items people prefer, or ratings.
+    """Predict which of two items users prefer, or ratings.
 
-    Prints CSV with the columns user, left, right and probability: how probable it is that the user prefers
-    left to right. Users the model has not seen get the population's answer; items it has not seen are
-    refused. With --ratings: user, item and rating, for any users and items.
+    Prints CSV with the columns user, left, right and probability (that the user prefers left to right). Unknown
+    users get the population average; unknown items are an error. With --ratings: user, item and rating, for any
+    users and items.
 
     \b
     Examples:
@@ -60,15 +53,15 @@ def predict(
 
     \b
     QUESTIONS has the columns user, left, right; with --ratings, user, item.
-    Other names are understood too:
+    Other recognised names:
       user      user_id, worker, assessor, voter, judge, annotator, rater, ...
       left      model_a, entity_a, item_a     right    model_b, entity_b, item_b
       item      item_id, movieId              rating   stars, score, vote
-    Any other name: say so, as in --column left=first.
+    Map any other name with --column, e.g. --column left=first.
     """
     inputs = (questions, model) if ratings is None else (questions, model, ratings)
     target = None if output is None else check_table(output, *inputs)
-    columns = options.parse_columns(column)
+    columns = parse_columns(column)
     with progress("predicting"):
         if ratings is None:
             predicted = _predict_pairs(model, questions, columns)
@@ -108,7 +101,7 @@ def _predict_ratings(
 
 
 def _with_texts(fitted: "RankingModel", frame: "pl.DataFrame", names: tuple[str, ...]) -> "pl.DataFrame":
-    """Add the texts of items, where the model has any, as columns left_text and the like."""
+    """Add the texts of items, where the model has any, as columns such as left_text."""
     import polars as pl
 
     from plurank.data.encoding import look_up
@@ -123,7 +116,7 @@ def _with_texts(fitted: "RankingModel", frame: "pl.DataFrame", names: tuple[str,
 
 
 def _read(questions: Path, roles: tuple[str, ...], columns: "Mapping[str, str] | None") -> "pl.DataFrame":
-    """Read the columns for some roles, their ids just as they are in the file."""
+    """Return the columns of some roles, with ids as they are in the file."""
     import polars as pl
 
     from plurank.data.columns import as_columns, check_roles, find_column

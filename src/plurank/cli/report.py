@@ -1,4 +1,4 @@
-"""``plurank report``: one page about a model, for people who did not fit it."""
+"""``plurank report``: an HTML page about a model."""
 
 from importlib import import_module
 from pathlib import Path
@@ -7,17 +7,13 @@ from typing import Annotated
 import typer
 
 import plurank
-from plurank.cli import options, streams
+from plurank.cli import inputs, options
 from plurank.cli.errors import about
 from plurank.cli.files import check_page, written
 from plurank.cli.inputs import add_texts, open_source
-from plurank.cli.output import (
-    emit_json,
-    label,
-    out,
-    progress,
-)
+from plurank.cli.output import emit_json, out, progress
 from plurank.extras import extra
+from plurank.text import label
 
 
 def report(
@@ -26,17 +22,17 @@ def report(
         Path | None,
         typer.Argument(
             metavar="COMPARISONS",
-            help="What the model was fitted to, a file or a store: to measure its quality.",
-            callback=streams.as_file,
+            help="Data the model was fitted to (file or store), to measure its quality.",
+            callback=inputs.as_file,
         ),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="Where to write the page.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="Output HTML file.")] = Path(
         "report.html"
     ),
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The page's heading.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Heading of the page.")] = None,
     with_people: Annotated[
         bool,
-        typer.Option("--with-people", help="Also name typical people, and state groups of fewer than five."),
+        typer.Option("--with-people", help="Include typical users by name, and groups of fewer than five."),
     ] = False,
     seed: options.Seed = 0,
     ties: options.Ties = "half",
@@ -44,12 +40,11 @@ def report(
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Write a page about a model: rankings, people, quality.
+    """Write an HTML report about a model.
 
-    One HTML file that needs no network: the rankings and what sets each apart, how people mix them, what is
-    common ground and what is contested, and the health of the data. With COMPARISONS the model is fitted
-    again to most of them, and the page says how well it predicts others. The page names nobody, unless
-    you ask for it.
+    A self-contained HTML file: the rankings and how they differ, the users' weights, consensus and contested
+    items, and the quality of the data. With COMPARISONS the model is refitted to most of them, and the report
+    includes its held-out accuracy. No user is named, except with --with-people.
 
     \b
     Examples:
@@ -57,7 +52,7 @@ def report(
       plurank report model.plurank votes.csv -o report.html
       plurank report model.plurank votes.csv -o report.html --title "Lunch"
 
-    COMPARISONS has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
+    COMPARISONS has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
     """
     with extra("report", "`plurank report`"):
@@ -74,4 +69,4 @@ def report(
     if as_json:
         emit_json({"output": str(output), "n_bytes": target.stat().st_size})
     else:
-        out().print(f"Written: {label(output)}. Open it in a browser; it needs no network.", soft_wrap=True)
+        out().print(f"Wrote {label(output)}. Open it in a browser; it works offline.", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``plurank select``: how many rankings, and how people mix them."""
+"""``plurank select``: the number of rankings, and the mixing."""
 
 import math
 import re
@@ -10,7 +10,7 @@ import typer
 
 import plurank
 from plurank.choices import MIXINGS, Mixing
-from plurank.cli import options, streams
+from plurank.cli import inputs, options
 from plurank.cli.inputs import read
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.tables import plain_table
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 MOST_CANDIDATES = 100
 EXPLANATION = (
-    "How well each number of rankings predicts comparisons it has not seen: log-likelihood per comparison, with "
-    "standard errors; higher is better, and guessing gets {guess:.3f}. Of known users other comparisons were "
-    "seen before; new users were first asked some."
+    "Held-out log-likelihood per comparison for each number of rankings, with standard errors; higher is better, "
+    "and guessing gets {guess:.3f}. Known users have other comparisons in the training data; new users were first "
+    "asked some."
 )
 
 
 def select(
     data: options.DataSource,
     candidates: Annotated[
-        str, typer.Option(metavar="LIST", help="Which numbers of rankings to try, as in 1-10 or 1,2,5.")
+        str, typer.Option(metavar="LIST", help="Numbers of rankings to try, e.g. 1-10 or 1,2,5.")
     ] = "1-10",
     mixing: Annotated[
         Literal["both", Mixing],
-        typer.Option(help="Which ways to mix rankings to try; see `plurank fit --help`."),
+        typer.Option(help="Mixing to try; see `plurank fit --help`."),
     ] = "both",
     seed: options.Seed = 0,
     ties: options.Ties = "half",
@@ -44,10 +44,10 @@ def select(
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Find out how many rankings the data speak for.
+    """Choose the number of rankings by held-out likelihood.
 
-    Hides some of the comparisons, fits every candidate to the others, and measures how well it predicts the
-    hidden ones. Chosen are the fewest rankings that are not worse than the best beyond noise.
+    Holds out some comparisons, fits every candidate to the rest, and measures how well it predicts those held
+    out. Chosen is the smallest number of rankings within one standard error of the best.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def select(
       plurank select votes.csv --candidates 1-5 --mixing probability
       plurank select votes.csv --candidates 1,2,5,10 --json
 
-    The input has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
+    The input has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
     """
     numbers = parse_candidates(candidates)
@@ -64,7 +64,7 @@ def select(
         selection = plurank.select_rankings(
             comparisons, numbers, MIXINGS if mixing == "both" else mixing, random_state=seed, on_progress=on_progress
         )
-    following = _next_command(selection, streams.name_of(data), seed, ties, column, items)
+    following = _next_command(selection, inputs.name_of(data), seed, ties, column, items)
     if as_json:
         emit_json({**describe_selection(selection), "next": following})
     else:
@@ -72,24 +72,27 @@ def select(
 
 
 def parse_candidates(text: str) -> list[int]:
-    """Read numbers and ranges of numbers, as in ``1-3,5``."""
+    """Return the numbers of a list of numbers and ranges such as ``1-3,5``."""
     numbers: set[int] = set()
     for part in text.split(","):
         found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part.strip(), re.ASCII)
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
         if not 1 <= first <= last:
-            raise ParameterError(f"--candidates takes numbers of rankings, as in 1-10 or 1,2,5; got {text!r}.")
+            expected = "a list of numbers or ranges such as 1-10 or 1,2,5"
+            raise ParameterError(parameter="candidates", expected=expected, got=f"{text!r:.80}")
         numbers.update(range(first, last + 1))
     if len(numbers) > MOST_CANDIDATES:
         raise ParameterError(
-            f"--candidates takes at most {MOST_CANDIDATES} numbers, got {len(numbers):,}. Try some of them first, "
-            "as in 1,2,5,10,20,50."
+            parameter="candidates",
+            expected=f"at most {MOST_CANDIDATES} numbers",
+            got=f"{len(numbers):,}",
+            hint="Try some of them first, e.g. 1,2,5,10,20,50.",
         )
     return sorted(numbers)
 
 
 def describe_selection(selection: "Selection") -> dict[str, Any]:
-    """Give the choice and every candidate's figures in plain values; a figure there is none of is None."""
+    """Return the choice and the figures of every candidate in plain values, None for NaN."""
     rows = [
         {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
         for row in selection.table.to_dicts()
@@ -111,7 +114,7 @@ def describe_selection(selection: "Selection") -> dict[str, Any]:
 def _next_command(
     selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None, items: Path | None
 ) -> str:
-    """Give the fit that was chosen as a command, with the options that this one was given."""
+    """Return the command that fits the chosen model, with the options of this one."""
     words = ["plurank", "fit", str(data), "-k", str(selection.n_rankings), "-o", "model.plurank"]
     if selection.n_rankings > 1:
         words += ["--mixing", selection.mixing]

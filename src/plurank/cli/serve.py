@@ -6,79 +6,78 @@ from typing import Annotated
 
 import typer
 
-from plurank.cli.interrupts import was_interrupted
-from plurank.cli.output import (
-    label,
-    note,
-    out,
-    progress,
-    warn,
-)
+from plurank.cli.errors import was_interrupted
+from plurank.cli.output import note, out, progress, warn
 from plurank.exceptions import DataError, ParameterError
 from plurank.extras import extra
+from plurank.text import label
 
 Feedback = Annotated[
     str | None,
-    typer.Option("--feedback", metavar="DB", help="Where answers go: a SQLite file, or a PostgreSQL URL."),
+    typer.Option("--feedback", metavar="DB", help="Database for answers: a SQLite file or a PostgreSQL URL."),
 ]
 
 
 def serve(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model file, or a list of items (.txt, .csv) to begin a survey.")
+        Path, typer.Argument(metavar="MODEL", help="Model file, or a list of items (.txt, .csv) for a new survey.")
     ],
-    host: Annotated[str, typer.Option("--host", metavar="NAME", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any free one.")] = 8000,
-    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Processes that serve.")] = 1,
+    host: Annotated[str, typer.Option("--host", metavar="NAME", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port (0: pick a free port).")
+    ] = 8000,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Number of worker processes.")] = 1,
     feedback: Feedback = None,
-    no_feedback: Annotated[bool, typer.Option("--no-feedback", help="Store no answers.")] = False,
+    no_feedback: Annotated[bool, typer.Option("--no-feedback", help="Do not store answers.")] = False,
     hide_results: Annotated[
         bool | None,
         typer.Option(
             "--hide-results/--show-results",
-            help="Ask only, and show nothing about what others said.",
-            show_default="hide, where answers are stored",
+            help="Hide or show the results of other visitors.",
+            show_default="hide if answers are stored",
         ),
     ] = None,
     show_people: Annotated[
-        bool, typer.Option("--show-people", help="Tell anybody what the model knows about its users.")
+        bool, typer.Option("--show-people", help="Let anybody query the users of the model.")
     ] = False,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="What the page is about.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Heading of the page.")] = None,
     question: Annotated[
-        str | None, typer.Option("--question", metavar="TEXT", help='Instead of "Which do you prefer?".')
+        str | None,
+        typer.Option("--question", metavar="TEXT", help='Question to ask (default: "Which do you prefer?").'),
     ] = None,
     questions: Annotated[
         int | None,
         typer.Option(
-            "--questions", metavar="N", min=1, help="For every visitor.", show_default="20 where results are hidden"
+            "--questions", metavar="N", min=1, help="Questions per visitor.", show_default="20 if results are hidden"
         ),
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option("--token-file", metavar="FILE", help="Holds the token that clients must show."),
+        typer.Option("--token-file", metavar="FILE", help="File with the bearer token clients must send."),
     ] = None,
     allow_origin: Annotated[
         str | None,
-        typer.Option("--allow-origin", metavar="ORIGIN", help="A web site whose pages may call, too; *: all."),
+        typer.Option("--allow-origin", metavar="ORIGIN", help="Allowed CORS origin (* for any)."),
     ] = None,
     allow_frame: Annotated[
         str | None,
-        typer.Option("--allow-frame", metavar="ORIGIN", help="A web site that may show the page in a frame; *: all."),
+        typer.Option("--allow-frame", metavar="ORIGIN", help="Origin that may embed the page in a frame (* for any)."),
     ] = None,
     rate: Annotated[
         float,
-        typer.Option("--rate", metavar="N", min=0, help="Requests a minute from one address, in each worker; 0: any."),
+        typer.Option(
+            "--rate", metavar="N", min=0, help="Max. requests per minute per client and worker (0: unlimited)."
+        ),
     ] = 6000,
 ) -> None:
     """Serve a model over HTTP, with a live page.
 
-    The page asks visitors which of two items they prefer. Answers are stored in a database, MODEL.feedback.db by
-    default, and `plurank update MODEL --feedback DB` lets the model learn from them; a running service then goes
-    on with the new model. So that nobody is influenced, nothing is told about what others said: --show-results
-    shows visitors the rankings and what their answers say about them. Programs use the same addresses, with JSON;
-    /openapi.json describes them. Ctrl-C stops it.
+    The page asks visitors which of two items they prefer. Answers are stored in a database (MODEL.feedback.db by
+    default); `plurank update MODEL --feedback DB` updates the model with them, and a running service reloads the
+    new model. To avoid influencing visitors, results are hidden while answers are stored; --show-results shows
+    visitors the rankings and their own weights. The JSON API is described by /openapi.json. Stop with Ctrl-C.
 
-    A survey may begin with a list of items that nobody has compared: a text file with one item a line, or a CSV
+    A new survey can start from a list of items without comparisons: a text file with one item per line, or a CSV
     file with a column of texts. `plurank fit LIST.feedback.db -k 2 -o model.plurank` fits a model to its answers.
 
     \b
@@ -90,8 +89,8 @@ def serve(
       plurank serve model.plurank --host 0.0.0.0 --token-file token.txt
       plurank serve model.plurank --feedback postgresql+psycopg://me@db/votes
 
-    With --token-file, or a token in the environment variable PLURANK_TOKEN, all but /health and the page's own
-    files needs the header "Authorization: Bearer TOKEN".
+    With --token-file, or a token in the environment variable PLURANK_TOKEN, requests must send the header
+    "Authorization: Bearer TOKEN", except for /health and the page's own files.
     """
     with extra("web", "`plurank serve`"):
         from plurank.data.readers import is_item_list
@@ -107,27 +106,27 @@ def serve(
         show_people=show_people, title=title, question=question, questions=questions, allow_frame=allow_frame,
     )  # fmt: skip
     if not is_local and token is None:
-        warn(f"anybody who reaches {host} can use this service. Let clients show a token, with --token-file.")
+        warn(f"anybody who can reach {host} can use this service. Require a token with --token-file.")
     port = server.resolve_port(host, port)
     with progress("preparing the service"):
         server.check_model_and_settings(model, settings)
     if is_item_list(model) and database is not None:
         made = label(model.with_suffix(".plurank").name)
-        note(f"When there are answers: plurank fit {label(database)} -k 2 -o {made}")
+        note(f"Once there are answers: plurank fit {label(database)} -k 2 -o {made}")
     shown = f"[{host}]" if ":" in host else host
     try:
-        out().print(f"Serving {label(model)} at http://{shown}:{port}/. Ctrl-C stops it.", soft_wrap=True)
+        out().print(f"Serving {label(model)} at http://{shown}:{port}/. Press Ctrl-C to stop.", soft_wrap=True)
         if settings.hides_results:
-            out().print("Visitors are asked, and see no results; --show-results shows them.", soft_wrap=True)
+            out().print("Results are hidden from visitors; use --show-results to show them.", soft_wrap=True)
         server.serve(model, settings, host=host, port=port, workers=workers)
     except BaseException as error:
-        if not was_interrupted(error):  # Ctrl-C before it had quite started is as good as after
+        if not was_interrupted(error):  # Ctrl-C during start-up is a normal stop, too
             raise
 
 
 def _choose_feedback(model: Path, feedback: str | None, no_feedback: bool) -> str | None:
     if no_feedback and feedback is not None:
-        raise ParameterError("--feedback and --no-feedback cannot both be meant. Give one of them.")
+        raise ParameterError("--feedback and --no-feedback exclude each other. Use one of them.")
     if no_feedback:
         return None
     return feedback or str(model.with_name(f"{model.name}.feedback.db"))
@@ -139,4 +138,4 @@ def _read_token(file: Path | None) -> str | None:
     try:
         return file.read_text(encoding="ascii").strip()
     except UnicodeDecodeError:
-        raise DataError(f"{file}: expected a token of plain ASCII text. Use another.") from None
+        raise DataError(f"{file}: the token must be ASCII text. Use another one.") from None

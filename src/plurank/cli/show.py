@@ -1,4 +1,4 @@
-"""``plurank show``: what is in a data file, a store or a model."""
+"""``plurank show``: a summary of a data file, a store or a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,12 +7,11 @@ import typer
 from rich.filesize import decimal
 
 import plurank
-from plurank.cli import options, streams
+from plurank.cli import inputs, options
 from plurank.cli.consensus import describe_committee, print_committee
-from plurank.cli.ingest import describe_store
-from plurank.cli.inputs import add_texts, read_data
+from plurank.cli.inputs import add_texts, describe_store, read_data
 from plurank.cli.output import emit_json, out, progress
-from plurank.cli.portraits import (
+from plurank.cli.summaries import (
     describe_model,
     describe_user,
     print_model,
@@ -32,29 +31,29 @@ def show(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Comparisons or votes, a store of `plurank ingest`, or a model of `plurank fit`.",
-            callback=streams.as_file,
+            help="Data file, store (`plurank ingest`) or model (`plurank fit`).",
+            callback=inputs.as_file,
         ),
     ],
     top: options.Top = 10,
     user: Annotated[
         str | None,
-        typer.Option("--user", metavar="ID", help="Of a model: this user's weights and favourite items."),
+        typer.Option("--user", metavar="ID", help="Models: weights and top items of one user."),
     ] = None,
     committee: Annotated[
         int | None,
-        typer.Option("--committee", metavar="N", min=1, help="Of a model: N items that serve most people."),
+        typer.Option("--committee", metavar="N", min=1, help="Models: the N items that serve most users."),
     ] = None,
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Look into a data file, a store or a model.
+    """Summarise a data file, a store or a model.
 
-    Of a data file it tells how much there is and what will make trouble; of a store, how much there is; of a
-    model, the rankings, what all camps like and dispute, and how people mix them; with --user, what one person
-    likes; with --committee, which few items serve most people.
+    Data files: size and data-quality warnings. Stores: size. Models: the rankings, consensus and contested
+    items, and the users' weights; with --user, the weights and top items of one user; with --committee, a few
+    items such that most users find one they rank highly.
 
     \b
     Examples:
@@ -64,11 +63,11 @@ def show(
       plurank show model.plurank --user anna
       plurank show model.plurank --committee 3
 
-    A data file has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
-    names for these. Votes of pol.is and tables of user, item, rating are compared first.
+    Data files have the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
+    names for these. Votes from pol.is and tables of user, item, rating are turned into comparisons first.
     """
     if not is_model(file):
-        _refuse_model_options(user, committee, file)
+        _check_model_options(user, committee, file)
         if file.is_dir():
             _show_store(file, as_json=as_json)
         else:
@@ -86,17 +85,19 @@ def show(
 
 
 def is_model(file: Path) -> bool:
-    """Tell a model from data: by its first bytes, those of a zip, or by its ending where it is damaged."""
+    """Check whether a file is a model: by its first bytes, those of a zip, or by its suffix where it is damaged."""
     if not file.is_file():
         return file.suffix.lower() == ".plurank"
     with file.open("rb") as opened:
         return opened.read(4) == b"PK\x03\x04" or file.suffix.lower() == ".plurank"
 
 
-def _refuse_model_options(user: str | None, committee: int | None, file: Path) -> None:
+def _check_model_options(user: str | None, committee: int | None, file: Path) -> None:
     for option, value in (("--user", user), ("--committee", committee)):
         if value is not None:
-            raise DataError(f"{option} needs a model, and {file.name} is none. Make one with `plurank fit`.")
+            raise DataError(
+                f"{option} requires a model file, but {file.name} is not one. Create one with `plurank fit`."
+            )
 
 
 def _show_committee(model: "RankingModel", size: int, *, as_json: bool) -> None:
@@ -108,7 +109,7 @@ def _show_committee(model: "RankingModel", size: int, *, as_json: bool) -> None:
 
 
 def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | None, *, as_json: bool) -> None:
-    report = read_data(file, options.parse_columns(column), ties, items).diagnose()
+    report = read_data(file, inputs.parse_columns(column), ties, items).diagnose()
     if as_json:
         emit_json(report.to_dict())
     else:
@@ -133,11 +134,11 @@ def _print_report(report: "DataReport") -> None:
         console.print(f"! {problem}", style="yellow")
     if not report.problems:
         console.print("No problems found.", style="green")
-    console.print("Next: plurank select FILE, or right away: plurank fit FILE -k 3 -o model.plurank")
+    console.print("Next: plurank select FILE, or plurank fit FILE -k 3 -o model.plurank")
 
 
 def _of_all(n: int, what: str, report: "DataReport") -> str:
-    """Say how many there are, and of how many before some were left out or never compared."""
+    """Return how many there are, and of how many where some were left out or never compared."""
     left_out = sum(entry.n for entry in report.excluded if entry.what == what)
     total = (report.n_users if what == "user" else report.n_items) + left_out
     return f"{n:,}" if n == total else f"{n:,} of {total:,}"

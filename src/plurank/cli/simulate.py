@@ -1,4 +1,4 @@
-"""``plurank simulate``: comparisons whose truth is known."""
+"""``plurank simulate``: comparisons from a known model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,14 +13,9 @@ from plurank.cli.files import (
     write_json,
     write_table,
 )
-from plurank.cli.output import (
-    emit_json,
-    label,
-    out,
-    progress,
-)
+from plurank.cli.output import emit_json, out, progress
 from plurank.exceptions import ParameterError
-from plurank.text import describe_size
+from plurank.text import describe_size, label
 
 if TYPE_CHECKING:
     from plurank import Simulation
@@ -28,26 +23,24 @@ if TYPE_CHECKING:
 
 def simulate(
     output: options.ComparisonsFile,
-    users: Annotated[int, typer.Option(metavar="N", min=1, help="How many people.")] = 1000,
-    items: Annotated[int, typer.Option(metavar="N", min=2, help="How many items.")] = 100,
-    rankings: Annotated[
-        int, typer.Option("--rankings", "-k", metavar="K", min=1, help="How many shared rankings.")
-    ] = 10,
-    per_user: Annotated[int, typer.Option(metavar="N", min=1, help="Comparisons each person makes.")] = 300,
+    users: Annotated[int, typer.Option(metavar="N", min=1, help="Number of users.")] = 1000,
+    items: Annotated[int, typer.Option(metavar="N", min=2, help="Number of items.")] = 100,
+    rankings: Annotated[int, typer.Option("--rankings", "-k", metavar="K", min=1, help="Number of rankings.")] = 10,
+    per_user: Annotated[int, typer.Option(metavar="N", min=1, help="Comparisons per user.")] = 300,
     concentration: Annotated[
         float,
-        typer.Option(metavar="X", min=0.0, help="How much people mix: 0 not at all, 0.1 little, large all alike."),
+        typer.Option(metavar="X", min=0.0, help="Dirichlet concentration of user weights (0: one ranking each)."),
     ] = 0.1,
     seed: options.Seed = 0,
     truth: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the true rankings and weights, as JSON.")
+        Path | None, typer.Option(metavar="FILE", help="Also write the true rankings and weights (JSON).")
     ] = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Simulate comparisons from known rankings.
 
-    Draws random rankings, weights for every user, and comparisons; writes columns user, winner, loser. Useful
-    to try things out: `plurank fit` should find again what --truth wrote down.
+    Draws random rankings, user weights and comparisons, and writes the columns user, winner, loser. Useful to
+    test a method: `plurank fit` should recover what --truth writes.
 
     \b
     Examples:
@@ -56,10 +49,10 @@ def simulate(
 
     \b
     The JSON of --truth has:
-      rankings       a list of items for every ranking, best first
-      mean_weights   a number for every ranking
-      users          the users' ids, in the order of user_weights
-      user_weights   a list of numbers for every user
+      rankings       a list of items per ranking, best first
+      mean_weights   one number per ranking
+      users          user ids, in the order of user_weights
+      user_weights   a list of numbers per user
     """
     target = check_table(output)
     truth_target = None if truth is None else _check_truth(truth, target)
@@ -74,7 +67,7 @@ def simulate(
 def _check_truth(truth: Path, target: Path) -> Path:
     checked = check_output(truth)
     if checked == target:
-        raise ParameterError("--truth and --output name the same file. Give them different names.")
+        raise ParameterError("--truth and --output are the same file. Use different names.")
     return checked
 
 
@@ -103,5 +96,5 @@ def _report(made: "Simulation", output: Path, truth: Path | None, *, as_json: bo
     size = describe_size(len(c), c.n_users, c.n_items)
     console.print(f"Wrote {label(output)}: {size}.", soft_wrap=True)
     if truth is not None:
-        console.print(f"Wrote {label(truth)}: the truth behind them.", soft_wrap=True)
+        console.print(f"Wrote {label(truth)}: the true rankings and weights.", soft_wrap=True)
     console.print(f"Next: plurank fit {label(output)} -k {len(made.rankings)} -o model.plurank", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Plain values as tables for people."""
+"""Tables of plain values."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,9 +9,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plurank.cli.output import label, percent
 from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.text import quote, shorten
+from plurank.text import label, percent, quote, shorten
 
 LABEL_WIDTH = 26  # longer texts end in an ellipsis where there is no room for more
 STATEMENT = 40  # characters from which on a text is a statement rather than a name

@@ -1,4 +1,4 @@
-"""``plurank transform``: how much each person follows each ranking of a model."""
+"""``plurank transform``: weights of other users on the rankings of a model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,26 +6,21 @@ from typing import Annotated
 import typer
 
 import plurank
-from plurank.cli import options, streams
+from plurank.cli import inputs, options
 from plurank.cli.errors import about
 from plurank.cli.files import check_table, written
 from plurank.cli.inputs import open_source
-from plurank.cli.output import (
-    emit_json,
-    label,
-    out,
-    progress,
-)
-from plurank.text import count
+from plurank.cli.output import emit_json, out, progress
+from plurank.text import count, label
 
 
 def transform(
     model: options.ModelFile,
     data: Annotated[
         Path,
-        typer.Argument(metavar="INPUT", help="Comparisons of any people: a file or a store.", callback=streams.as_file),
+        typer.Argument(metavar="INPUT", help="Comparisons of any users: a file or a store.", callback=inputs.as_file),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write: .csv or .parquet.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Output file: .csv or .parquet.")],
     engine: options.EngineOption = "local",
     scheduler: options.Scheduler = None,
     ties: options.Ties = "half",
@@ -33,22 +28,22 @@ def transform(
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Weigh the rankings of a model for other people.
+    """Infer the weights of other users under a model.
 
-    Writes a table with the columns user, ranking 1, ranking 2, ...: how much each person in INPUT follows each
-    ranking. Nothing is fitted again, and of a store only a part is in memory at any time.
+    Writes a table with the columns user, ranking 1, ranking 2, ...: the weights of every user of INPUT. The
+    rankings are not refitted, and a store is processed in parts.
 
     \b
     Examples:
       plurank transform model.plurank new.csv -o weights.csv
       plurank transform model.plurank votes.store -o weights.parquet
 
-    INPUT has columns as for `plurank fit`, or is a store made by `plurank ingest`.
+    INPUT has the columns of `plurank fit`, or is a store written by `plurank ingest`.
     """
     target = check_table(output, data, model)
     fitted = plurank.load(model)
     source = open_source(data, column, ties, items)
-    with progress("weighing rankings"), about(data):
+    with progress("inferring weights"), about(data):
         fitted.write_weights(source, target, engine=engine, scheduler=scheduler)
     written.append(target)
     if as_json:

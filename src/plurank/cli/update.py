@@ -1,4 +1,4 @@
-"""``plurank update``: more comparisons for a model."""
+"""``plurank update``: a model with more comparisons."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,21 +7,15 @@ import typer
 
 import plurank
 from plurank.choices import Ties
-from plurank.cli import options, streams
+from plurank.cli import inputs, options
 from plurank.cli.errors import about
 from plurank.cli.files import check_output, written
 from plurank.cli.inputs import add_texts, read_data
-from plurank.cli.output import (
-    emit_json,
-    label,
-    out,
-    progress,
-    warn,
-)
-from plurank.cli.portraits import describe_model
+from plurank.cli.output import emit_json, out, progress, warn
+from plurank.cli.summaries import describe_model
 from plurank.exceptions import DataError, ParameterError
 from plurank.extras import extra
-from plurank.text import count
+from plurank.text import count, label
 
 if TYPE_CHECKING:
     from plurank import Comparisons, MixedRanking
@@ -34,32 +28,32 @@ def update(
         Path | None,
         typer.Argument(
             metavar="INPUT",
-            help="Comparisons that the model has not seen.",
+            help="New comparisons.",
             show_default=False,
-            callback=streams.as_file,
+            callback=inputs.as_file,
         ),
     ] = None,
     feedback: Annotated[
         str | None,
-        typer.Option("--feedback", metavar="DB", help="Instead of INPUT: answers given to `plurank serve`."),
+        typer.Option("--feedback", metavar="DB", help="Use answers stored by `plurank serve` instead of INPUT."),
     ] = None,
     include_suspicious: Annotated[
         bool,
-        typer.Option("--include-suspicious", help="With --feedback: also use answers that look like ballot stuffing."),
+        typer.Option("--include-suspicious", help="With --feedback: include answers that look like ballot stuffing."),
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="NEW", help="Where to save the new model.", show_default="MODEL"),
+        typer.Option("--output", "-o", metavar="NEW", help="Output model file.", show_default="MODEL"),
     ] = None,
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Go on fitting a model with more comparisons.
+    """Update a model with more comparisons.
 
-    The comparisons may be of users and items old and new. Those the model was fitted to are not needed, and
-    must not be given again: they would count twice. Rankings keep their numbers.
+    The comparisons may involve known and new users and items. Do not pass comparisons that the model was fitted
+    to: they would count twice. Rankings keep their numbers.
 
     \b
     Examples:
@@ -67,27 +61,28 @@ def update(
       plurank update model.plurank today.csv -o newer.plurank
       plurank update model.plurank --feedback model.plurank.feedback.db
 
-    With --feedback the model learns from answers given to `plurank serve`, each answer once, even if the
-    update is stopped; those that arrive in the meantime are for the next update. DB is a SQLite file or a
-    PostgreSQL URL. Answers that look like ballot stuffing are left out, and reported: many names, the same pair
-    again and again, or more answers than anybody can read, from one browser or address.
+    With --feedback the model is updated with answers stored by `plurank serve`. Every answer is used once, even
+    if an update is interrupted. DB is a SQLite file or a PostgreSQL URL. Answers that look like ballot stuffing
+    (many names, one pair repeated, or more answers than anybody can read, from one browser or address) are
+    excluded and reported.
 
-    The input has columns as for `plurank fit`: user, winner, loser, or user, left, right, winner, or other
+    The input has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
     names for these.
     """
     if (data is None) == (feedback is None):
-        raise ParameterError("expected INPUT or --feedback, got " + ("neither." if data is None else "both. Give one."))
+        got = "neither" if data is None else "both"
+        raise ParameterError(f"expected either INPUT or --feedback, got {got}.")
     target = check_output(output or model, *([] if data is None else [data]))
     fitted = _load(model)
     n_users, n_items = len(fitted.users_), len(fitted.items_)
     reported: dict[str, Any] = {}
     if data is not None:
-        comparisons = _learn_from_file(fitted, data, options.parse_columns(column), ties, items)
+        comparisons = _learn_from_file(fitted, data, inputs.parse_columns(column), ties, items)
     else:
         lesson = _learn_from_feedback(fitted, str(feedback), include_suspicious=include_suspicious)
         reported = {"excluded_answers": [finding.to_dict() for finding in lesson.excluded]}
         if lesson.comparisons is None:
-            _say_nothing_new(model, reported, as_json=as_json)
+            _report_nothing_new(model, reported, as_json=as_json)
             return
         comparisons = lesson.comparisons
     add_texts(fitted, items)
@@ -125,18 +120,18 @@ def _learn_from_feedback(fitted: "MixedRanking", database: str, *, include_suspi
     return lesson
 
 
-def _say_nothing_new(model: Path, reported: dict[str, Any], *, as_json: bool) -> None:
+def _report_nothing_new(model: Path, reported: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         emit_json({"output": None, "n_comparisons": 0, "n_new_users": 0, "n_new_items": 0, **reported})
     else:
-        out().print(f"There are no answers that are new to {label(model)}; it stays as it is.", soft_wrap=True)
+        out().print(f"No new answers for {label(model)}; it is unchanged.", soft_wrap=True)
 
 
 def _load(file: Path) -> "MixedRanking":
     fitted = plurank.load(file)
     if not isinstance(fitted, plurank.MixedRanking):
         raise DataError(
-            f"{file.name} was made by --method topic, which cannot be updated. Fit again with all comparisons."
+            f"{file.name} was fitted with --method topic and cannot be updated. Fit again with all comparisons."
         )
     return fitted
 
@@ -145,4 +140,4 @@ def _print(output: Path, sizes: dict[str, Any]) -> None:
     console = out()
     users, items = count(sizes["n_new_users"], "new user"), count(sizes["n_new_items"], "new item")
     console.print(f"Added {count(sizes['n_comparisons'], 'comparison')}, with {users} and {items}.")
-    console.print(f"Saved as {label(output)}. See it with: plurank show {label(output)}", soft_wrap=True)
+    console.print(f"Saved as {label(output)}. Next: plurank show {label(output)}", soft_wrap=True)

@@ -12,7 +12,7 @@ from plurank import kernels
 from plurank.data.comparisons import Comparisons, RowNumbers, refuse_rows
 from plurank.data.encoding import as_labels, as_series, encode_series, missing
 from plurank.data.exclusions import Exclusion
-from plurank.exceptions import DataError
+from plurank.exceptions import Argument, DataError
 from plurank.types import Codes
 
 # Number the pairs of items that were ever compared.
@@ -49,7 +49,9 @@ NO_ROWS = "there are no comparisons: expected at least one row of user, winner, 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e12  # beyond these, sums lose what they should keep, and in the end are no numbers
 TIES_DROPPED, MARKED_INVALID = "ties", "marked as invalid"
 ONLY_INVALID = "every row is marked as invalid, which leaves nothing. Rename the column if that is not what it says."
-ONLY_TIES = "every row is a tie and ties='drop' leaves nothing. Use ties='half'."
+ONLY_TIES = (
+    "every row is a tie, and ", Argument("ties", "drop"), " leaves no comparison. Use ", Argument("ties", "half"), ".",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _check_weights(weights: Any, n: int, numbers: RowNumbers) -> NDArray[np.floa
     if len(values) != n:
         raise DataError(f"expected {n:,} weights, one for each comparison, got {len(values):,}.")
     bad = ~(np.isfinite(values) & (values > 0))
-    refuse_rows(bad, "the weight is not a positive number", "Mend it, with a point as in 0.5, or drop the row", numbers)
+    refuse_rows(bad, "the weight is not a positive number", "Use a decimal point (0.5), or remove the row", numbers)
     extreme = (values < LEAST_WEIGHT) | (values > MOST_WEIGHT)
     refuse_rows(
         extreme, f"the weight is not between {LEAST_WEIGHT:g} and {MOST_WEIGHT:g}", "Scale all weights", numbers

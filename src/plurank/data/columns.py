@@ -18,7 +18,7 @@ from plurank.data.build import (
 )
 from plurank.data.comparisons import refuse_rows
 from plurank.data.encoding import as_series
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import Argument, DataError, ParameterError, Words
 from plurank.types import Masks
 from plurank.validation import check_choice
 
@@ -188,10 +188,11 @@ def find_column(found: Columns, role: str, given: Given) -> pl.Series:
     column = find_optional(found, role, given)
     if column is None:
         nameless = " If the first line is data already, put a line of column names above it."
+        end = "" if given or has_role(found, *ALIASES) else nameless
         raise DataError(
             f"no column for the {role}: expected one of {', '.join(ALIASES[role])}; "
-            f"the columns are {list_names(found)}. Name it with columns={{'{role}': ...}}."
-            + ("" if given or has_role(found, *ALIASES) else nameless)
+            f"the columns are {list_names(found)}.",
+            hint=("Name it with ", Argument("columns", (role,)), f".{end}"),
         )
     return column
 
@@ -210,7 +211,8 @@ def find_optional(found: Columns, role: str, given: Given) -> pl.Series | None:
     ours = [name for name in matches if plain[name] == role]
     if len(ours or matches) > 1:
         raise DataError(
-            f"{list_names(ours or matches)} could all be the {role}: say which with columns={{'{role}': ...}}."
+            f"{list_names(ours or matches)} could all be the {role}.",
+            hint=("Select one with ", Argument("columns", (role,)), "."),
         )
     return as_series(found[matches[0]], matches[0]) if matches else None
 
@@ -230,10 +232,11 @@ def list_names(names: Iterable[Any]) -> str:
 def check_roles(given: Given, roles: Sequence[str]) -> None:
     """Raise an error for a ``columns=`` with an unknown role."""
     if given is not None and not isinstance(given, Mapping):
-        raise ParameterError(f"columns must be a dict such as {{'user': 'voter'}}, got {given!r:.60}.")
+        raise ParameterError(parameter="columns", expected="a dict such as {'user': 'voter'}", got=f"{given!r:.60}")
     unknown = sorted(str(role) for role in set(given or {}) - set(roles))
     if unknown:
-        raise ParameterError(f"columns= knows the roles {', '.join(roles)}, not {list_names(unknown)}.")
+        expected = f"a mapping from the roles {', '.join(roles)} to columns"
+        raise ParameterError(parameter="columns", expected=expected, got=f"the role {list_names(unknown)}")
 
 
 def may_matter(name: str, given: Given) -> bool:
@@ -311,8 +314,8 @@ def _refuse_other_forms(found: Columns, given: Given) -> None:
     for role, method in (("rating", "from_ratings"), ("rank", "from_rankings")):
         if has_role(found, role):
             raise DataError(
-                f"these are {role}s, not comparisons (columns {list_names(found)}): turn them into comparisons "
-                f"with Comparisons.{method} or `plurank convert`."
+                f"these are {role}s, not comparisons (columns {list_names(found)}).",
+                hint=f"Convert them with `plurank convert` (Comparisons.{method}).",
             )
 
 
@@ -324,12 +327,15 @@ def _find_sides(found: Columns, given: Given, first_row: int) -> tuple[pl.Series
     outcome, comparison = find_optional(found, "outcome", given), find_optional(found, "comparison", given)
     said = [series for series in (outcome, comparison) if series is not None]
     if left is None or right is None or not said:
-        mine = "yours with columns={'user': ..., 'winner': ..., 'loser': ...}"
-        sides = "those of the two items with columns={'left': ..., 'right': ...}"
-        remedy = f"{sides}, or that of the loser with columns={{'loser': ...}}" if said else mine
+        own: Words = ("Name yours with ", Argument("columns", ("user", "winner", "loser")), ".")
+        sides: Words = (
+            "Name those of the two items with ", Argument("columns", ("left", "right")),
+            ", or that of the loser with ", Argument("columns", ("loser",)), ".",
+        )  # fmt: skip
         raise DataError(
             "expected the columns user, winner, loser (or user, left, right, winner); "
-            f"the columns are {list_names(found)}. Name {remedy}."
+            f"the columns are {list_names(found)}.",
+            hint=sides if said else own,
         )
     if len(said) == 2:
         raise DataError(f"{list_names(s.name for s in said)} could both say who won. Drop one of the columns.")

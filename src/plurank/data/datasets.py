@@ -425,7 +425,9 @@ def fetch(
 
 def _find_entry(name: str) -> Entry:
     if name not in ENTRIES:
-        raise ParameterError(f"there is no data set {name!r}. Expected one of {', '.join(ENTRIES)}.")
+        raise ParameterError(
+            f"there is no data set {name!r:.80}.", parameter="name", hint=f"Expected one of {', '.join(ENTRIES)}."
+        )
     return ENTRIES[name]
 
 

@@ -103,7 +103,7 @@ def _refuse_half_characters(values: list[Any], name: str) -> None:
     try:
         "".join(value for value in values if isinstance(value, str)).encode()
     except UnicodeEncodeError:
-        raise DataError(f"{name}: some text holds half of a character (a lone surrogate). Mend it.") from None
+        raise DataError(f"{name}: contains invalid Unicode (an unpaired surrogate). Fix the encoding.") from None
 
 
 def _plain_value(value: Any) -> Any:

@@ -28,7 +28,7 @@ from plurank.data.encoding import (
     look_up,
 )
 from plurank.data.exclusions import Exclusion
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.text import count, shorten
 from plurank.types import Masks
 
@@ -184,7 +184,7 @@ def read_items(source: Any, *, columns: Mapping[str, str] | None = None) -> Item
     try:
         return _read_frame(read_numbered_table(file), columns)
     except (DataError, ParameterError) as error:
-        raise type(error)(str(error) if file.name in str(error) else f"{file.name}: {error}") from None
+        raise error.within(file.name) from None
 
 
 def _read_frame(frame: Any, given: Given) -> Items:
@@ -195,8 +195,8 @@ def _read_frame(frame: Any, given: Given) -> Items:
     item = _find(found, "item", given)
     if item is None:
         raise DataError(
-            f"no column for the item: expected one of {', '.join(NAMES['item'])}; the columns are {list_names(found)}. "
-            "Name it with columns={'item': ...}."
+            f"no column for the item: expected one of {', '.join(NAMES['item'])}; the columns are {list_names(found)}.",
+            hint=("Name it with ", Argument("columns", ("item",)), "."),
         )
     ids = as_series(found[item], "item")
     refuse_missing(ids)

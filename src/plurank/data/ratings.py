@@ -32,7 +32,7 @@ from plurank.data.items import (
     read_items,
     refuse_reversed,
 )
-from plurank.exceptions import DataError
+from plurank.exceptions import Argument, DataError
 from plurank.random import RandomState, as_generator, spawn
 from plurank.types import Codes, Masks
 from plurank.validation import check_choice, check_positive
@@ -224,8 +224,12 @@ def _read_wide(
             at = int(np.argmax(bad))
             raise DataError(
                 f"expected columns user, item, {value}, or user and one column of numbers for each item; the columns "
-                f"are {list_names(found)}, and row {at + 1} of {cell.name!r:.60} is {cell[at]!r:.60}. Drop columns "
-                f"that are no items, or name yours with columns={{'item': ..., '{value}': ...}}."
+                f"are {list_names(found)}, and row {at + 1} of {cell.name!r:.60} is {cell[at]!r:.60}.",
+                hint=(
+                    "Remove columns that are not items, or name yours with ",
+                    Argument("columns", ("item", value)),
+                    ".",
+                ),
             )
     numbers = np.concatenate([as_numbers(cell) for cell in cells])
     each = users.gather(np.tile(np.arange(len(users)), len(names)))
@@ -260,7 +264,7 @@ def _refuse_too_many(rated: RatingTable, most_pairs: int) -> None:
     if n_pairs > most_pairs:
         raise DataError(
             f"all pairs are {n_pairs:,} comparisons (one user values {most:,} items); at most {most_pairs:,} are made. "
-            "Take some of the pairs with pairs='partial' (`plurank convert --pairs partial`), or fewer of the values."
+            "Use a random part of the pairs (pairs='partial', `plurank convert --pairs partial`), or fewer values."
         )
 
 
@@ -268,7 +272,7 @@ def _refuse_nothing(comparisons: Comparisons) -> Comparisons:
     if not len(comparisons):
         raise DataError(
             "there is nothing to compare: no user values two items differently. "
-            "Each user needs two items or more; equal values count with ties='both'."
+            "Each user needs at least two items; equal values count with ties='both' (`plurank convert --ties both`)."
         )
     return comparisons
 

@@ -31,7 +31,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.exclusions import Exclusion
 from plurank.data.items import texts_in_votes
 from plurank.data.ratings import compare_rankings, compare_ratings
-from plurank.exceptions import DataError
+from plurank.exceptions import Argument, DataError
 from plurank.io import as_path
 from plurank.text import count, reason_of
 
@@ -99,7 +99,7 @@ def compare_rows(frame: pl.DataFrame, file: Path, columns: Mapping[str, str] | N
         made = number_rows(read_rows(frame, columns, ties), from_text=is_text(file))
         texts = None if columns else texts_in_votes(frame)
     except DataError as error:
-        raise DataError(f"{file.name}: {error}") from None
+        raise error.within(file.name) from None
     return made if texts is None else made.with_items(texts)
 
 
@@ -594,14 +594,20 @@ def find_form(names: Iterable[str], given: Given) -> Form:
     rated, ranked = has_role(names, "rating"), has_role(names, "rank")
     if (rated or ranked) and has_role(names, "loser", "left"):
         raise DataError(
-            f"these could be comparisons or {'ratings' if rated else 'rankings'} (columns {list_names(names)}). Name "
-            "what counts with columns={'winner': ..., 'loser': ...} or columns={'item': ..., 'rating': ...}."
-        )
+            f"these could be comparisons or {'ratings' if rated else 'rankings'} (columns {list_names(names)}).",
+            hint=(
+                "Name the columns to use with ", Argument("columns", ("winner", "loser")),
+                " or ", Argument("columns", ("item", "rating")), ".",
+            ),
+        )  # fmt: skip
     if rated and ranked:
         raise DataError(
-            f"these could be ratings or rankings (columns {list_names(names)}). Say which column counts with "
-            "columns={'rating': ...} (higher is better) or columns={'rank': ...} (1 is best)."
-        )
+            f"these could be ratings or rankings (columns {list_names(names)}).",
+            hint=(
+                "Name the column to use with ", Argument("columns", ("rating",)), " (higher is better) or ",
+                Argument("columns", ("rank",)), " (1 is best).",
+            ),
+        )  # fmt: skip
     return "ratings" if rated else "rankings" if ranked else "comparisons"
 
 
@@ -610,8 +616,8 @@ def refuse_texts(names: Iterable[str]) -> None:
     plain = {plain_name(name) for name in names}
     if plain & set(TEXTS) and not has_role(plain, "rating", "loser", "left"):
         raise DataError(
-            "these are statements or ideas, not votes: expected who preferred what. Give this table beside the votes, "
-            "as in `plurank fit votes.csv --items comments.csv`."
+            "these are statements or ideas, not votes: expected who preferred what.",
+            hint="Pass this table with the votes, e.g. `plurank fit votes.csv --items comments.csv`.",
         )
 
 
@@ -643,7 +649,7 @@ def read_any(
             return compare_rankings(frame, "ignore", 0, columns, items)
         made = compare_ratings(frame, "full", "ignore", 0, 1.0, columns, items, most=MOST_PAIRS)
     except DataError as error:
-        raise DataError(str(error) if file.name in str(error) else f"{file.name}: {error}") from None
+        raise error.within(file.name) from None
     return replace(made, excluded=(*excluded, *made.excluded))
 
 
@@ -656,7 +662,7 @@ def _hint_at_wide(names: list[str], columns: Given) -> Iterator[None]:
         others = ("winner", "loser", "left", "right", "outcome", "comparison", "item")
         if columns or not has_role(names, "user") or has_role(names, *others):
             raise
-        raise DataError(f"{error} Ratings with one column an item become comparisons with `plurank convert`.") from None
+        raise error.advising("For ratings with one column per item use `plurank convert`.") from None
 
 
 def _find_form(names: list[str], columns: Given, name: str) -> Form:
@@ -665,4 +671,4 @@ def _find_form(names: list[str], columns: Given, name: str) -> Form:
             refuse_texts(names)
         return find_form(names, columns)
     except DataError as error:
-        raise DataError(f"{name}: {error}") from None
+        raise error.within(name) from None

@@ -27,6 +27,7 @@ from plurank.validation import (
     check_not_negative,
     check_numbers,
     check_whole,
+    show_value,
 )
 
 USERS_PER_BLOCK = 4096  # bounds the memory at work; the answer does not depend on it
@@ -290,10 +291,8 @@ def check_rankings(rankings: Any) -> NDArray[np.int64]:
     """Check (K, Q) rankings: each row a permutation of 0, ..., Q - 1, best first."""
     array = check_numbers("rankings", rankings)
     if array.ndim != 2 or not array.size or not (np.sort(array, axis=1) == np.arange(array.shape[1])).all():
-        raise ParameterError(
-            "rankings must have shape (n_rankings, n_items), each row a permutation of 0 to n_items - 1; "
-            f"got shape {array.shape}."
-        )
+        expected = "an array (n_rankings, n_items), each row a permutation of 0 to n_items - 1"
+        raise ParameterError(parameter="rankings", expected=expected, got=f"shape {array.shape}")
     return array.astype(np.int64)
 
 
@@ -305,18 +304,19 @@ def _check_sizes(
     check_not_negative("concentration", concentration)
     counts = check_numbers("comparisons_per_user", per_user)
     if counts.shape not in ((), (n_users,)) or (counts != np.floor(counts)).any() or counts.min() < 1:
-        raise ParameterError("comparisons_per_user must be a whole number of at least 1, or one for each user.")
+        expected = "an integer >= 1, or one for each user"
+        raise ParameterError(parameter="comparisons_per_user", expected=expected, got=show_value(per_user))
     if counts.max() > MOST_WHOLE:
-        raise ParameterError(f"comparisons_per_user must be at most {MOST_WHOLE:,}, got a larger number.")
+        expected = f"at most {MOST_WHOLE:,}"
+        raise ParameterError(parameter="comparisons_per_user", expected=expected, got="a larger number")
     return np.broadcast_to(counts.astype(np.int64), (n_users,))
 
 
 def _check_mean(mean_weights: Any, n_rankings: int) -> NDArray[np.float64]:
     mean = check_numbers("mean_weights", mean_weights)
     if mean.shape != (n_rankings,) or not (mean >= 0).all() or not np.isclose(mean.sum(), 1.0):
-        raise ParameterError(
-            f"mean_weights must be {n_rankings} numbers of at least 0 that sum to 1, got {mean.tolist()}."
-        )
+        expected = f"{n_rankings} numbers >= 0 that sum to 1"
+        raise ParameterError(parameter="mean_weights", expected=expected, got=show_value(mean.tolist()))
     mean /= mean.sum()
     return mean
 
@@ -325,13 +325,11 @@ def _check_pairs(pair_probabilities: Any, n_items: int) -> NDArray[np.float64]:
     table = check_numbers("pair_probabilities", pair_probabilities)
     square = table.shape == (n_items, n_items)
     if not square or (table < 0).any() or not np.allclose(table, table.T) or table.diagonal().any():
-        raise ParameterError(
-            f"pair_probabilities must be a symmetric ({n_items}, {n_items}) table of numbers of at least 0 "
-            "with zeros on the diagonal."
-        )
+        expected = f"a symmetric ({n_items}, {n_items}) table of numbers >= 0 with zeros on the diagonal"
+        raise ParameterError(parameter="pair_probabilities", expected=expected)
     cumulated = np.cumsum(table)
     if not 0 < cumulated[-1] < np.inf:
-        raise ParameterError("pair_probabilities must have a positive, finite sum.")
+        raise ParameterError(parameter="pair_probabilities", expected="numbers with a positive, finite sum")
     # the last pair that can occur takes what rounding leaves, so that no draw falls behind it
     cumulated /= cumulated[-1]
     cumulated[np.flatnonzero(table)[-1] :] = np.inf
@@ -344,10 +342,8 @@ def _check_leads(lead_probabilities: Any, n_items: int, n_rankings: int) -> NDAr
         return np.empty((0, 0))
     ahead = check_numbers("lead_probabilities", lead_probabilities)
     if ahead.shape not in ((n_items - 1,), (n_rankings, n_items - 1)) or not ((ahead >= 0) & (ahead <= 1)).all():
-        raise ParameterError(
-            f"lead_probabilities must be {n_items - 1} probabilities, or as many for each of {n_rankings} rankings; "
-            f"got shape {ahead.shape}."
-        )
+        expected = f"{n_items - 1} probabilities, or as many for each of {n_rankings} rankings"
+        raise ParameterError(parameter="lead_probabilities", expected=expected, got=f"shape {ahead.shape}")
     ahead = np.broadcast_to(ahead, (n_rankings, n_items - 1))
     return np.concatenate([1.0 - ahead[:, ::-1], np.full((n_rankings, 1), 0.5), ahead], axis=1)
 
@@ -358,7 +354,6 @@ def _check_labels(items: Any, n_items: int) -> Labels:
     series = as_series(items, "items")
     n_different = len(encode(series)[1])
     if len(series) != n_items or missing(series).any() or n_different < n_items:
-        raise ParameterError(
-            f"items must be {n_items} different labels, got {len(series)} with {n_different} different."
-        )
+        got = f"{len(series)} with {n_different} different"
+        raise ParameterError(parameter="items", expected=f"{n_items} different labels", got=got)
     return series.to_numpy() if series.dtype.is_numeric() else object_array(series.to_list())

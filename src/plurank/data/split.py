@@ -162,7 +162,7 @@ def split(
 def check_test_size(test_size: Any) -> None:
     """Raise an error unless this is a share that could be held out."""
     if not is_number(test_size) or not 0 < test_size < 1:
-        raise ParameterError(f"test_size must lie between 0 and 1, got {test_size!r}.")
+        raise ParameterError(parameter="test_size", expected="a number between 0 and 1", got=f"{test_size!r:.80}")
 
 
 def _split(comparisons: Comparisons, share: float, by: str, rng: np.random.Generator) -> tuple[Masks, Masks]:

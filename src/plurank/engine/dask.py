@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from distributed import Client, KilledWorker, LocalCluster, get_worker
 
-from plurank.exceptions import EngineError, ParameterError, PlurankError
+from plurank.exceptions import Argument, EngineError, ParameterError, PlurankError
 from plurank.kernels import threads
 
 Unit = TypeVar("Unit")
@@ -36,7 +36,9 @@ class DaskEngine:
         elif isinstance(scheduler, str):
             self._connect(scheduler)
         else:
-            raise ParameterError(f"scheduler must be an address or a client of Dask, got {type(scheduler).__name__}.")
+            raise ParameterError(
+                parameter="scheduler", expected="an address or a client of Dask", got=type(scheduler).__name__
+            )
 
     def _start_workers(self) -> None:
         try:
@@ -112,9 +114,12 @@ class DaskEngine:
             if self._client.status == "running":
                 raise
             raise EngineError(
-                "the Dask scheduler is gone, and with it the work under way. Start it again; a fit with checkpoint= "
-                "goes on where it was with resume=True."
-            ) from None
+                "the connection to the Dask scheduler was lost, and with it the running work.",
+                hint=(
+                    "Start it again; a fit with ", Argument("checkpoint"), " continues with ",
+                    Argument("resume", True), ".",
+                ),
+            ) from None  # fmt: skip
 
     def close(self) -> None:
         """Leave the cluster, and end it if it was started here."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from plurank.engine.blocks import sum_tree
-from plurank.exceptions import ParameterError
+from plurank.exceptions import Argument, ParameterError
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -44,7 +44,9 @@ class LocalEngine:
 
     def __init__(self, scheduler: Any = None) -> None:
         if scheduler is not None:
-            raise ParameterError("scheduler= needs engine='dask'.")
+            raise ParameterError(
+                (Argument("scheduler"), " requires ", Argument("engine", "dask"), "."), parameter="scheduler"
+            )
 
     def reduce(
         self,

@@ -10,7 +10,7 @@ from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.engine.blocks import Group, group_users
 from plurank.engine.local import Engine
-from plurank.exceptions import EngineError, ParameterError
+from plurank.exceptions import Argument, EngineError, ParameterError
 from plurank.store.store import Store
 from plurank.validation import check_choice
 
@@ -44,13 +44,15 @@ def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
     check_choice("engine", engine, EngineName)
     if engine != "local" and not isinstance(X, Store):
         raise ParameterError(
-            f"engine={engine!r} needs a store, not comparisons in memory. Make one with plurank.ingest or "
-            "`plurank ingest`."
+            (Argument("engine", engine), " requires a store, not comparisons in memory."),
+            parameter="engine",
+            hint="Create one with `plurank ingest` (plurank.ingest).",
         )
     try:
         room = import_module(f"plurank.engine.{engine}")
     except ImportError as error:
-        raise EngineError(f"engine={engine!r} needs {error.name}: pip install 'plurank[{engine}]'.") from None
+        needs = f" requires {error.name}: pip install 'plurank[{engine}]'."
+        raise EngineError((Argument("engine", engine), needs), parameter="engine") from None
     runner: Engine = room.ENGINE(scheduler)
     try:
         yield runner

@@ -17,7 +17,7 @@ import numpy as np
 
 from plurank.engine.local import Engine
 from plurank.engine.sources import as_comparisons
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import as_path, only_one, write_beside
 from plurank.mixed.bradley_terry import ScoreSums
 from plurank.mixed.priors import Priors
@@ -100,12 +100,16 @@ class Checkpoint:
         except Exception:  # a damaged zip, JSON or npy can raise nearly anything
             raise DataError(f"{self.path} is no checkpoint, or is damaged. Remove it and fit again.") from None
         if store != self.about["store"]:
-            raise ParameterError(f"{self.path} is of a fit to other comparisons than this store's. Use another folder.")
+            raise ParameterError(
+                f"{self.path} belongs to a fit of other data.", parameter="checkpoint", hint="Use another folder."
+            )
         other = sorted(name for name in about if about[name] != self.about.get(name))
         if other:
+            was, now = f"{about[other[0]]!r:.80}", f"{self.about.get(other[0])!r:.80}"
             raise ParameterError(
-                f"{self.path} is of another fit: {other[0]} was {about[other[0]]!r}, now it is "
-                f"{self.about.get(other[0])!r}. Use the same settings, or another folder."
+                (f"{self.path} belongs to another fit: ", Argument(other[0]), f" was {was}, now it is {now}."),
+                parameter="checkpoint",
+                hint="Use the same settings, or another folder.",
             )
 
 
@@ -140,14 +144,23 @@ def open_users(
     """
     if not isinstance(X, Store):
         if checkpoint is not None or resume:
-            raise ParameterError("checkpoints need a store: make one with plurank.ingest or `plurank ingest`.")
+            raise ParameterError(
+                "checkpoints require a store.",
+                parameter="checkpoint",
+                hint="Create one with `plurank ingest` (plurank.ingest).",
+            )
         yield UsersInMemory(as_comparisons(X)), None
         return
     folder = _own_folder(X) if checkpoint is None else _named_folder(checkpoint, resume)
     if checkpoint is None and resume:
-        raise ParameterError("resume=True needs checkpoint=, the folder of the fit that was stopped.")
+        raise ParameterError(
+            (Argument("resume", True), " requires ", Argument("checkpoint"), ", the folder of the interrupted fit."),
+            parameter="resume",
+        )
     files = WeightFiles(folder)
-    busy = ParameterError(f"another fit is using {folder} right now. Wait for it, or name another folder.")
+    busy = ParameterError(
+        f"another fit is using {folder} right now.", parameter="checkpoint", hint="Wait for it, or use another folder."
+    )
     kept = None if checkpoint is None else Checkpoint(files, {**about, "store": X.fingerprint})
     try:
         with only_one(folder / ".lock", busy):
@@ -167,20 +180,27 @@ def _own_folder(store: Store) -> Path:
         return Path(tempfile.mkdtemp(prefix=f".{store.path.name}.fit-", dir=store.path.parent))
     except OSError as error:
         raise ParameterError(
-            f"cannot write beside {store.path} ({error.strerror}). Name a folder for the fit with checkpoint=."
+            f"cannot write next to {store.path} ({error.strerror}).",
+            parameter="checkpoint",
+            hint=("Set a folder for the fit with ", Argument("checkpoint"), "."),
         ) from None
 
 
 def _named_folder(checkpoint: str | PathLike[str], resume: bool) -> Path:
     if not isinstance(checkpoint, (str, PathLike)):
-        raise ParameterError(f"checkpoint must be the path of a folder, got {type(checkpoint).__name__}.")
+        raise ParameterError(parameter="checkpoint", expected="the path of a folder", got=type(checkpoint).__name__)
     folder = as_path(checkpoint).resolve()
     if any((place / MANIFEST).exists() for place in (folder, *folder.parents)):
-        raise ParameterError(f"{folder} is inside a store. Name a folder elsewhere for checkpoint=.")
+        raise ParameterError(parameter="checkpoint", expected="a folder outside of any store", got=f"{folder}")
     if (folder / NAME).exists() and not resume:
-        raise ParameterError(f"{folder} holds a fit already. Go on with resume=True, or remove its {NAME}.")
+        raise ParameterError(
+            f"{folder} already contains a fit.",
+            parameter="checkpoint",
+            hint=("Continue it with ", Argument("resume", True), f", or remove its {NAME}."),
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ParameterError(f"{folder} cannot be a folder for checkpoint= ({error.strerror}). Name another.") from None
+        reason = f"a folder that can be written ({error.strerror})"
+        raise ParameterError(parameter="checkpoint", expected=reason, got=f"{folder}") from None
     return folder

@@ -15,7 +15,7 @@ from plurank.data.split import weigh_observations
 from plurank.data.summary import add_update
 from plurank.engine.local import LocalEngine
 from plurank.engine.sources import as_comparisons, as_source, open_engine
-from plurank.exceptions import ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
+from plurank.exceptions import Argument, ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
@@ -254,7 +254,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         """
         self._check_parameters()
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
-            raise ParameterError("checkpoint= needs a whole number or None as random_state, got a generator.")
+            expected = ("an integer or None with ", Argument("checkpoint"))
+            raise ParameterError(parameter="random_state", expected=expected, got="a generator")
         # what a fit that goes on must agree on; more passes are welcome
         about = {name: plain(value) for name, value in self.get_params().items() if name != "max_iter"}
         # one thread, so that sums in matrix products have one order; the kernels use all cores
@@ -299,12 +300,20 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 check_positive(name, getattr(self, name))
         check_positive("tol", self.tol)
         if not (self.from_ratings is None or isinstance(self.from_ratings, bool)):
-            raise ParameterError(f"from_ratings must be True, False or None, got {self.from_ratings!r}.")
-        if self.component != "bradley-terry" and (self.mixing == "utility" or self.ensemble > 1):
             raise ParameterError(
-                f"component {self.component!r} has no scores to blend or to average; expected mixing='probability' and "
-                f"ensemble=1. Use component='bradley-terry' for mixing={self.mixing!r}, ensemble={self.ensemble}."
+                parameter="from_ratings", expected="True, False or None", got=f"{self.from_ratings!r:.80}"
             )
+        if self.component != "bradley-terry" and (self.mixing == "utility" or self.ensemble > 1):
+            mixing, ensemble = Argument("mixing", self.mixing), Argument("ensemble", self.ensemble)
+            raise ParameterError(
+                (
+                    Argument("component", self.component), " has no scores to mix or to average; expected ",
+                    Argument("mixing", "probability"), " and ", Argument("ensemble", 1), ", got ", mixing, " and ",
+                    ensemble, ".",
+                ),
+                parameter="component",
+                hint=("Use ", Argument("component", "bradley-terry"), " for these."),
+            )  # fmt: skip
 
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters or members are impossible, or rankings not in the order of scores."""
@@ -320,8 +329,9 @@ class MixedRanking(ScoredRankings, OldAttributes):
             )
         if self.component != "bradley-terry" and not isinstance(users, UsersInMemory):
             raise ParameterError(
-                f"component {self.component!r} counts every pair of items and needs comparisons in memory, got a "
-                "store. Use fit(store.to_comparisons()), or component='bradley-terry'."
+                (Argument("component", self.component), " requires comparisons in memory, got a store."),
+                parameter="component",
+                hint=("Use ", Argument("component", "bradley-terry"), ", or in Python fit(store.to_comparisons())."),
             )
 
     def as_observed(self, comparisons: Comparisons) -> Comparisons:
@@ -375,8 +385,9 @@ class MixedRanking(ScoredRankings, OldAttributes):
         check_is_fitted(self)
         if self.component != "bradley-terry":
             raise ParameterError(
-                f"update needs component='bradley-terry'; the orders of {self.component!r} do not remember the "
-                "comparisons they rest on. Fit again with all comparisons."
+                f"a model of component {self.component!r} cannot be updated, only one of 'bradley-terry'.",
+                parameter="component",
+                hint="Fit again with all comparisons.",
             )
         more = as_comparisons(X)
         if len(self.rankings_) > 1 and float(np.ptp(self.scores_, axis=1).max(initial=0.0)) < SAME_SCORE:
@@ -425,8 +436,9 @@ class MixedRanking(ScoredRankings, OldAttributes):
 
     def _warn_if_unfinished(self) -> None:
         if not self.converged_:
-            message = f"the posterior was still growing after {self.n_iter_} passes; the fit is kept. Try max_iter=."
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            message = f"the posterior was still growing after {count(self.n_iter_, 'iteration')}; the fit is kept."
+            hint = ("Try a larger ", Argument("max_iter"), ".")
+            warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=3)
 
     def _component(self) -> BradleyTerry | OrderedComponent:
         kind = ORDERS.get(self.component)

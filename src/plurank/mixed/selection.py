@@ -190,17 +190,21 @@ def select_rankings(
 
 def _check_candidates(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tuple[list[int], list[Mixing]]:
     if not isinstance(candidates, Iterable):
-        raise ParameterError(f"candidates must be some numbers of rankings, such as range(1, 11), got {candidates!r}.")
+        raise ParameterError(
+            parameter="candidates",
+            expected="numbers of rankings, such as range(1, 11)",
+            got=f"{candidates!r:.80}",
+        )
     given = list(candidates)
     for number in given:
         check_whole("candidates", number, 1)
     numbers = sorted(set(given))
     if not numbers:
-        raise ParameterError("candidates must be some numbers of rankings, got none.")
+        raise ParameterError(parameter="candidates", expected="at least one number of rankings", got="none")
     several = isinstance(mixing, Iterable) and not isinstance(mixing, str)
     ways: list[Any] = list(mixing) if several else [mixing]
     if not ways:
-        raise ParameterError("mixing must be 'probability', 'utility' or both, got none.")
+        raise ParameterError(parameter="mixing", expected="'probability', 'utility' or both", got="none")
     for way in ways:
         check_choice("mixing", way, Mixing)
     return numbers, ways

@@ -33,7 +33,7 @@ from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
 from plurank.text import count, shorten
 from plurank.types import Codes, Floats
-from plurank.validation import check_choice, check_numbers, check_whole
+from plurank.validation import check_choice, check_numbers, check_whole, show_value
 
 if TYPE_CHECKING:
     from plurank.metrics.predictions import Influence
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 def check_ranking(ranking: int, n_rankings: int) -> None:
     """Raise an error unless this is the number of a ranking, counted from 1."""
     if check_whole("ranking", ranking, 1) > n_rankings:
-        raise ParameterError(f"ranking must be at most {n_rankings}, the number of rankings; got {ranking}.")
+        expected = f"at most {n_rankings}, the number of rankings"
+        raise ParameterError(parameter="ranking", expected=expected, got=str(ranking))
 
 
 def board(items: Labels, order: NDArray[np.int64], scores: Floats) -> pl.DataFrame:
@@ -490,8 +491,8 @@ class RankingModel(WeightTransformer):
         """
         check_is_fitted(self)
         raise ParameterError(
-            f"{type(self).__name__} says nothing of how certain its rankings are, so nothing can be called common "
-            "ground. Fit a MixedRanking."
+            f"{type(self).__name__} has no uncertainty for its rankings, which common ground requires.",
+            hint="Fit a MixedRanking.",
         )
 
     def committee(self, *_: Any, **__: Any) -> "Committee":
@@ -506,8 +507,8 @@ class RankingModel(WeightTransformer):
         """
         check_is_fitted(self)
         raise ParameterError(
-            f"{type(self).__name__} says nothing of how certain its rankings are, so nobody knows how many a committee "
-            "serves. Fit a MixedRanking."
+            f"{type(self).__name__} has no uncertainty for its rankings, which a committee requires.",
+            hint="Fit a MixedRanking.",
         )
 
     @property
@@ -653,7 +654,8 @@ class RankingModel(WeightTransformer):
         if weights is not None:
             row = check_numbers("weights", weights)
             if row.shape != self.mean_weights_.shape or not (row >= 0).all() or not np.isclose(row.sum(), 1.0):
-                raise ParameterError(f"weights must be {len(self.mean_weights_)} numbers of at least 0 that sum to 1.")
+                expected = f"{len(self.mean_weights_)} numbers >= 0 that sum to 1"
+                raise ParameterError(parameter="weights", expected=expected, got=show_value(weights))
             return row
         if user is None:
             return self.mean_weights_

@@ -9,10 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank.data.encoding import look_up
-from plurank.exceptions import DataError, ParameterError
+from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.inference.common_ground import LEAST_SHAPE
 from plurank.inference.posterior import SEED
 from plurank.inference.questions import choose_committee, pack_rows
+from plurank.text import percent
 from plurank.types import Floats, Masks
 from plurank.validation import (
     check_numbers,
@@ -76,7 +77,7 @@ class Committee:
     left_out: pl.DataFrame
 
     def __str__(self) -> str:
-        served = f"{self.share_served:.0%} of people ({self.lower:.0%} to {self.upper:.0%})"
+        served = f"{percent(self.share_served)} of people ({percent(self.lower)} to {percent(self.upper)})"
         return f"{', '.join(self.texts)}: {served} find one among their first {self.top}."
 
 
@@ -90,13 +91,16 @@ def choose_items(
     n_items = len(model.items_)
     first = max(1, -(-n_items // HIGHLY)) if top is None else check_whole("top", top, 1)
     if first >= n_items:
-        raise ParameterError(f"top must be less than {n_items}, the number of items; got {first}.")
+        expected = f"less than {n_items}, the number of items"
+        raise ParameterError(parameter="top", expected=expected, got=str(first))
     costs = _read_costs(model, cost, budget)
     if size is None and budget is None:
-        raise ParameterError("expected size=, how many items to choose, or cost= and budget=; got neither.")
+        without = ("an integer >= 1 without ", Argument("cost"), " and ", Argument("budget"))
+        raise ParameterError(parameter="size", expected=without, got="None")
     most = n_items if size is None else min(check_whole("size", size, 1), n_items)
     if costs is not None and costs.min() > float(budget or 0.0):
-        raise ParameterError(f"no item can be had for budget={budget!r}; the cheapest costs {costs.min():g}.")
+        expected = f"at least {costs.min():g}, the cost of the cheapest item"
+        raise ParameterError(parameter="budget", expected=expected, got=f"{budget!r}")
     people, marks = _draw_favourites(model, first)
     choice = choose_committee(pack_rows(marks.reshape(-1, n_items)), most, costs, budget)
     served: Masks = np.any(marks[:, :, choice.items], axis=2)  # (draws, people)
@@ -113,7 +117,7 @@ def choose_items(
 
 def _read_costs(model: "ScoredRankings", cost: Any, budget: float | None) -> Floats | None:
     if (cost is None) != (budget is None):
-        raise ParameterError("cost= and budget= belong together; got one of them.")
+        raise ParameterError((Argument("cost"), " and ", Argument("budget"), " require each other; got one of them."))
     if cost is None:
         return None
     check_positive("budget", budget)
@@ -123,13 +127,15 @@ def _read_costs(model: "ScoredRankings", cost: Any, budget: float | None) -> Flo
         costs[codes[codes >= 0]] = check_numbers("cost", list(cost.values()))[codes >= 0]
         if np.isnan(costs).any():
             missing = model.items_[np.isnan(costs)].tolist()
-            raise DataError(f"cost= has no entry for {len(missing):,} items, such as {missing[0]!r:.60}. Add them.")
+            some = f"{len(missing):,} items, such as {missing[0]!r:.60}"
+            raise DataError((Argument("cost"), f" has no entry for {some}."), parameter="cost", hint="Add them.")
     else:
         costs = check_numbers("cost", cost)
         if costs.shape != model.items_.shape:
-            raise DataError(f"cost= must have one number for each of the {len(model.items_):,} items of items_.")
+            expected = f"one number for each of the {len(model.items_):,} items of items_"
+            raise DataError(parameter="cost", expected=expected, got=f"shape {costs.shape}")
     if not (costs > 0).all():
-        raise ParameterError("cost= must be positive numbers.")
+        raise ParameterError(parameter="cost", expected="positive numbers", got=f"{costs.min():g}")
     return costs
 
 

@@ -16,6 +16,7 @@ from plurank.data.encoding import Labels, look_up
 from plurank.data.exclusions import list_exclusions
 from plurank.data.ratings import RatingTable, compare_rated, read_rated
 from plurank.exceptions import (
+    Argument,
     ConvergenceWarning,
     DataError,
     ParameterError,
@@ -170,12 +171,12 @@ class RatingPredictor(Estimator):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.model, RankingModel):
-            raise ParameterError(f"model must be a fitted model of plurank, got {type(self.model).__name__}.")
+            raise ParameterError(parameter="model", expected="a fitted model of plurank", got=type(self.model).__name__)
         check_is_fitted(self.model)
         check_choice("rule", self.rule, Rule)
         check_choice("ties", self.ties, RatingTies)
         if not isinstance(self.integers, bool):
-            raise ParameterError(f"integers must be True or False, got {self.integers!r}.")
+            raise ParameterError(parameter="integers", expected="True or False", got=f"{self.integers!r:.80}")
 
     def _fold_in(self, rng: np.random.Generator) -> tuple[list[Followers], Labels]:
         """Return the weights of the model's users and of those it does not know, and the labels of the latter."""
@@ -263,14 +264,20 @@ class RatingPredictor(Estimator):
         """
         users, items = self._read_questions(X)
         if self._law is None:
-            raise ParameterError("rule='most-likely' gives stars without probabilities. Use rule='calibrated'.")
+            raise ParameterError(
+                (Argument("rule", "most-likely"), " gives ratings without probabilities."),
+                parameter="rule",
+                hint=("Use ", Argument("rule", "calibrated"), "."),
+            )
         return self._level_chances(self._law, users, items)
 
     def _read_questions(self, frame: Any) -> tuple[Any, Codes]:
         """Return users as they are called and items as the model numbers them, -1 for unknown ones."""
         check_is_fitted(self)
         if (self._law is None) == (self.rule == "calibrated"):
-            raise ParameterError(f"rule was changed to {self.rule!r} after the fit. Fit again.")
+            raise ParameterError(
+                f"rule was changed to {self.rule!r} after the fit.", parameter="rule", hint="Fit again."
+            )
         columns = as_columns(frame)
         users, items = (find_column(columns, role, None) for role in ("user", "item"))
         refuse_missing(users.rename("user"))

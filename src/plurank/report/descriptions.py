@@ -11,7 +11,8 @@ from plurank.report.camps import CLOSE, DIRECTIONS, are_directions
 from plurank.report.leads import sure_leads, sure_places
 from plurank.report.privacy import show_count
 from plurank.report.texts import mention, texts_of
-from plurank.report.wording import listing, percent
+from plurank.report.wording import listing
+from plurank.text import percent
 from plurank.types import Floats
 from plurank.validation import check_whole
 
@@ -59,7 +60,7 @@ def describe_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, A
     ['tea']
     """
     if not hasattr(model, "rankings_"):
-        raise ParameterError(f"model must be a fitted model of plurank, got {type(model).__name__}.")
+        raise ParameterError(parameter="model", expected="a fitted model of plurank", got=type(model).__name__)
     check_whole("n", n, 1)
     return [
         {

@@ -15,8 +15,8 @@ from plurank.models.base import RankingModel
 from plurank.report.blocks import Table, table
 from plurank.report.privacy import FEWER
 from plurank.report.texts import has_statements, mention, text_of
-from plurank.report.wording import listing, percent
-from plurank.text import count
+from plurank.report.wording import listing
+from plurank.text import count, percent
 
 MOST_LISTED = 8
 NO_BREAK = "\u00a0"  # a space at which no line ends
@@ -181,7 +181,7 @@ def _remark(ground: Ground, label: str, code: int, fewest: int) -> str:
 
 
 def _share(cell: dict[str, Any]) -> str:
-    return f"{percent(cell['share'])} ({cell['lower']:.0%} to {cell['upper']:.0%})"
+    return f"{percent(cell['share'])} ({percent(cell['lower'])} to {percent(cell['upper'])})"
 
 
 def ground_table(model: RankingModel, ground: Ground) -> Table:

@@ -17,8 +17,8 @@ from plurank.report.ground import Ground
 from plurank.report.privacy import FEWEST
 from plurank.report.story import describe_exclusions
 from plurank.report.texts import has_statements, text_of, texts_of
-from plurank.report.wording import label, listing, percent
-from plurank.text import count, describe_spread
+from plurank.report.wording import fit, listing
+from plurank.text import count, describe_spread, label, percent
 
 N_SHOWN = 10
 COMMITTEE, FEWEST_ITEMS, MOST_ITEMS = 3, 9, 5_000  # items of a committee, and of which to choose
@@ -145,7 +145,7 @@ def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> 
     by_camp = [
         f"{percent(share)} of camp {camp.ranking}" for share, camp in shares if camp.people and not camp.is_hidden
     ]
-    reach = f"{percent(found.share_served)} of people ({found.lower:.0%} to {found.upper:.0%})"
+    reach = f"{percent(found.share_served)} of people ({percent(found.lower)} to {percent(found.upper)})"
     told = (
         f"If only {COMMITTEE} items could be chosen, these would serve the most people: {reach} have one of them among "
     )
@@ -168,7 +168,7 @@ def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
 
 
 def _named(users: list[Any], remarks: list[str]) -> str:
-    return listing([f"{label(user, 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
+    return listing([f"{fit(label(user), 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
 
 
 def shares_table(camps: list[Camp]) -> Table:

@@ -8,8 +8,8 @@ from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
 from plurank.report.camps import Camp, describe_camps
 from plurank.report.descriptions import describe_mixing
-from plurank.report.wording import listing, people, percent
-from plurank.text import count
+from plurank.report.wording import listing, people
+from plurank.text import count, percent
 
 
 def tell_story(

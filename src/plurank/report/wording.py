@@ -3,18 +3,8 @@
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
 from plurank.text import shorten
-
-UNSEEN = {"Cc", "Cs", "Cf", "Zl", "Zp"}  # control characters, halves of characters, marks that turn text round
-JOINER = "\u200d"  # holds some emoji together
-
-
-def label(value: Any, longest: int | None = None) -> str:
-    """Show an id as one line of text, what cannot be seen spelled out, shortened to some columns."""
-    text = "".join(_spell(c) for c in str(value)).strip() or "(empty)"
-    return text if longest is None else fit(text, longest)
 
 
 def fit(text: str, columns: int) -> str:
@@ -32,17 +22,6 @@ def _characters(text: str, columns: int) -> int:
     """Return how many characters of a text fill some columns."""
     width = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
     return max(1, columns * len(text) // max(width, 1)) if width > len(text) else columns
-
-
-def _spell(character: str) -> str:
-    if character == JOINER or unicodedata.category(character) not in UNSEEN:
-        return character
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
-
-
-def percent(share: float) -> str:
-    """Show a share as a percentage, with a decimal where it is small."""
-    return f"{share:.0%}" if share >= 0.095 or share == 0 else f"{share:.1%}" if share >= 0.0005 else "under 0.1%"
 
 
 def people(n: int) -> str:

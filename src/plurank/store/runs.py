@@ -528,9 +528,7 @@ class InputReader:
         try:
             yield
         except DataError as error:
-            short, text = self.source.files[number].name, str(error)
-            rest = text.removeprefix(short) if text.startswith(short) else f": {text}"
-            raise DataError(f"{self.names[number]}{rest}") from None
+            raise error.within(self.names[number], self.source.files[number].name) from None
 
 
 RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.choices import Directions
-from plurank.exceptions import NotIdentifiableError
+from plurank.exceptions import Argument, NotIdentifiableError
 from plurank.progress import Progress, silent
 from plurank.topic.moments import Moments, PairOperator, UserFactors
 from plurank.types import Floats, Masks, Singles
@@ -353,9 +353,12 @@ def _choose_distinct(geometry: _Geometry, candidates: Rows, angles: Floats, n_ra
     found = "1 pair of items is" if len(chosen) == 1 else f"{len(chosen)} pairs of items are"
     raise NotIdentifiableError(
         f"{n_rankings} rankings were asked for, but only {found} novel and separated by at "
-        f"least {geometry.separation_tol:g}. Try fewer rankings, more users or comparisons, a smaller separation_tol, "
-        "or detection='whitened'."
-    )
+        f"least {geometry.separation_tol:g}.",
+        hint=(
+            "Try fewer rankings, more users or comparisons, a smaller ", Argument("separation_tol"), ", or ",
+            Argument("detection", "whitened"), ".",
+        ),
+    )  # fmt: skip
 
 
 def _separated_from(geometry: _Geometry, rows: Rows, row: int) -> Masks:

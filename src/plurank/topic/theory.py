@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.data.simulate import check_rankings, is_separable
-from plurank.exceptions import NotIdentifiableError, ParameterError
+from plurank.exceptions import Argument, NotIdentifiableError, ParameterError
 from plurank.random import RandomState, as_generator
 from plurank.topic.orders import ranking_matrix
 from plurank.types import Floats
@@ -77,7 +77,7 @@ def known_population(
     """
     rankings = check_rankings(rankings)
     if rankings.shape[1] < 2:
-        raise ParameterError("rankings must have at least 2 items to compare, got 1.")
+        raise ParameterError(parameter="rankings", expected="of at least 2 items", got="1")
     mean = _check_positive_mean(mean_weights, len(rankings))
     check_not_negative("concentration", concentration)
     lower, higher = (items.astype(np.int32) for items in np.triu_indices(rankings.shape[1], 1))
@@ -95,8 +95,10 @@ def _check_positive_mean(mean_weights: Any, n_rankings: int) -> Floats:
     mean = check_numbers("mean_weights", mean_weights)
     if mean.shape != (n_rankings,) or not (mean > 0).all() or not np.isclose(mean.sum(), 1.0):
         raise ParameterError(
-            f"mean_weights must be {n_rankings} positive numbers that sum to 1, got {mean.tolist()}. "
-            "Leave out rankings that nobody follows."
+            parameter="mean_weights",
+            expected=f"{n_rankings} positive numbers that sum to 1",
+            got=f"{mean.tolist()!r:.80}",
+            hint="Leave out rankings that nobody follows.",
         )
     return mean / mean.sum()
 
@@ -107,10 +109,9 @@ def _check_positive_pairs(pair_probabilities: Any, n_items: int) -> Floats:
     )
     square = table.shape == (n_items, n_items)
     if not square or not np.allclose(table, table.T) or not ((table > 0) == ~np.eye(n_items, dtype=bool)).all():
-        raise ParameterError(
-            f"pair_probabilities must be a symmetric ({n_items}, {n_items}) table with zeros on the diagonal "
-            "and positive numbers elsewhere."
-        )
+        size = f"({n_items}, {n_items})"
+        expected = f"a symmetric {size} table with zeros on the diagonal and positive numbers elsewhere"
+        raise ParameterError(parameter="pair_probabilities", expected=expected)
     return table
 
 
@@ -243,7 +244,8 @@ def sample_bound(
     per_user = check_whole("comparisons_per_user", comparisons_per_user, 2)
     check_whole("n_directions", n_directions, 1)
     if not is_number(failure_probability) or not 0 < failure_probability <= 0.5:
-        raise ParameterError(f"failure_probability must be above 0 and at most 0.5, got {failure_probability!r}.")
+        got = f"{failure_probability!r:.80}"
+        raise ParameterError(parameter="failure_probability", expected="above 0 and at most 0.5", got=got)
     population = known_population(rankings, mean_weights, concentration, pair_probabilities)
     if not is_separable(rankings):
         raise NotIdentifiableError(
@@ -253,7 +255,9 @@ def sample_bound(
     if not angles.all():
         raise ParameterError(
             f"the novel pairs of ranking {int(angles.argmin())} were the highest along none of {n_directions:,} "
-            "directions. Use a larger n_directions."
+            "directions.",
+            parameter="n_directions",
+            hint=("Use a larger ", Argument("n_directions"), "."),
         )
     return _evaluate(
         population, angles, sqrt(angles.min() * (1.0 - angles.min()) / n_directions), per_user, failure_probability

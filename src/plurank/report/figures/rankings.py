@@ -33,8 +33,7 @@ from plurank.report.theme import (
     row_height,
     whole_axis,
 )
-from plurank.report.wording import percent
-from plurank.text import count
+from plurank.text import count, percent
 from plurank.types import Integers
 from plurank.validation import check_whole
 

@@ -1,6 +1,6 @@
-"""What commands say about a fitted model: plain values, which JSON prints as they are and people get as tables.
+"""Summaries of fitted models and their users: plain values, printed as JSON or as tables.
 
-All models have rankings and weights. What a class of models adds stands in one place, its entry in PORTRAITS.
+All models have rankings and weights. What a class of models adds is its entry in EXTENSIONS.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,6 @@ from plurank.cli.consensus import (
     flag_handfuls,
     print_common_ground,
 )
-from plurank.cli.output import label, percent
 from plurank.cli.tables import (
     divided_tables,
     facts,
@@ -27,7 +26,7 @@ from plurank.cli.tables import (
 )
 from plurank.data.exclusions import Exclusion
 from plurank.exceptions import DataError
-from plurank.text import count, shorten
+from plurank.text import count, label, percent, shorten
 
 if TYPE_CHECKING:
     from plurank import MixedRanking, TopicRanking
@@ -36,26 +35,23 @@ if TYPE_CHECKING:
 Facts = list[tuple[str, str]]
 N_DIVIDED = 5
 SEPARATION = {
-    "whitened": "Pairs were told apart in a whitened embedding of the comparisons.",
-    "entries": "Pairs were told apart by single entries of E, as in the paper.",
+    "whitened": "Pairs were separated in a whitened embedding of the comparisons.",
+    "entries": "Pairs were separated by single entries of E, as in the paper.",
     "rows": (
-        "The diagonal of E has gaps in this data (of some pairs nobody gave the same answer twice), so the "
-        "distance between whole rows of E was used instead of single entries."
+        "The diagonal of E is incomplete (some pairs were never compared twice by one user), so distances between "
+        "whole rows of E were used instead of single entries."
     ),
 }
-SCORES = "a score for every item, and the higher one is likely to win (bradley-terry)"
+SCORES = "a score per item; the higher one is more likely to win (bradley-terry)"
 MIXINGS = {
-    "probability": "each comparison is made by one of a person's rankings (probability)",
-    "utility": "each person blends the rankings' scores into one taste (utility)",
+    "probability": "each comparison follows one of the user's rankings (probability)",
+    "utility": "each comparison follows the weighted average of the rankings' scores (utility)",
 }
-RATED = (
-    "made from ratings or rankings, it seems: a person's n items count as about {rating_weight}n - 1{close} "
-    "observations"
-)
+RATED = "derived from ratings or rankings: a user's n items count as about {rating_weight}n - 1{close} observations"
 
 
-class Portrait(NamedTuple):
-    """What one class of models adds to what all have in common."""
+class Extension(NamedTuple):
+    """What one class of models adds to the summary that all have in common."""
 
     values: Callable[[Any], dict[str, Any]]  # of a model
     ranking_values: Callable[[Any, int], dict[str, Any]]  # of one of its rankings, counted from 0
@@ -65,14 +61,14 @@ class Portrait(NamedTuple):
 
 
 def describe_model(model: "RankingModel") -> dict[str, Any]:
-    """Give what a model says about the population in plain Python values; rankings are counted from 1."""
+    """Return the summary of a model in plain Python values; rankings are counted from 1."""
     from plurank.metrics.rankings import most_divided_items
     from plurank.models.fields import plain
     from plurank.report.descriptions import describe_mixing
 
-    portrait = PORTRAITS.get(type(model).__name__, PLAIN)
+    extension = EXTENSIONS.get(type(model).__name__, PLAIN)
     common_ground, influence = describe_common_ground(model), getattr(model, "influence", None)
-    # places alone say nothing where it is known how certain they are
+    # where uncertainty is known, places alone are not reported
     divided = most_divided_items(model.rankings_, 0 if common_ground is not None else N_DIVIDED)
     texts = model.item_texts_ or [str(item) for item in model.items_.tolist()]
     return {
@@ -86,7 +82,7 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
         "camps": model.camps().to_dicts(),
         "common_ground": common_ground,
         "influence": None if influence is None else {**influence.to_dict(), "sentence": influence.sentence},
-        **portrait.values(model),
+        **extension.values(model),
         "n_iter": int(model.n_iter_),
         "converged": bool(model.converged_),
         "rankings": [
@@ -95,7 +91,7 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
                 "mean_weight": float(model.mean_weights_[k]),
                 "items": model.items_[order].tolist(),
                 "texts": [texts[code] for code in order],
-                **portrait.ranking_values(model, k),
+                **extension.ranking_values(model, k),
             }
             for k, order in enumerate(model.rankings_)
         ],
@@ -107,32 +103,32 @@ def describe_model(model: "RankingModel") -> dict[str, Any]:
 
 
 def describe_user(model: "RankingModel", user: str, top: int) -> dict[str, Any]:
-    """Give one user's weights and favourite items in plain Python values."""
+    """Return one user's weights and top items in plain Python values."""
     from plurank.data.encoding import look_up
 
     code = int(look_up([user], model.users_, "user")[0])
     if code < 0:
         some = ", ".join(shorten(repr(known), 60) for known in model.users_[:3].tolist())
-        raise DataError(f"the model does not know user {user!r:.60}. It knows {len(model.users_):,}, such as {some}.")
+        raise DataError(f"unknown user {user!r:.60}. The model has {count(len(model.users_), 'user')}, such as {some}.")
     items = model.rank(user).head(top).to_dicts()
     texts = _texts_of(model, [row["item"] for row in items])
     return {
         "user": user,
         "n_items": len(model.items_),
         "weights": model.user_weights_[code].tolist(),
-        **PORTRAITS.get(type(model).__name__, PLAIN).user_values(model, user),
+        **EXTENSIONS.get(type(model).__name__, PLAIN).user_values(model, user),
         "items": [{**row, "text": text} for row, text in zip(items, texts, strict=True)],
     }
 
 
 def print_model(console: Console, described: dict[str, Any], top: int) -> None:
-    """Print a described model: the rankings, where they differ, how people mix them, and how it was fitted."""
-    rankings, portrait = described["rankings"], PORTRAITS.get(described["model"], PLAIN)
+    """Print the summary of a model: rankings, differences, weights, and how it was fitted."""
+    rankings, extension = described["rankings"], EXTENSIONS.get(described["model"], PLAIN)
     console.print(ranking_tables(console, rankings, top))
     print_legend(console, described, top)
     if described["most_divided"]:
         console.print("\nWhere these orders differ most, the places of:", style="bold")
-        console.print("How certain places are is not known for this kind of model.", style="dim")
+        console.print("This kind of model has no uncertainty of places.", style="dim")
         console.print(divided_tables(console, described["most_divided"]))
     if len(rankings) > 1 and all(ranking["items"] == rankings[0]["items"] for ranking in rankings):
         console.print("\nAll rankings have the same order: one may be enough.", style="yellow")
@@ -147,19 +143,19 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
     if described["influence"] is not None and described["influence"]["flagged"]:
         console.print(f"! {described['influence']['sentence']}", style="yellow")
     console.print(f"{described['mixing_in_words']}\n")
-    if portrait.table is not None:
-        console.print(portrait.table(rankings))
-    console.print(facts([*_common_facts(described), *portrait.facts(described), *_settings(described)]))
+    if extension.table is not None:
+        console.print(extension.table(rankings))
+    console.print(facts([*_common_facts(described), *extension.facts(described), *_settings(described)]))
 
 
 def print_legend(console: Console, described: dict[str, Any], top: int) -> None:
-    """Print what the numbers in the rankings' table mean, where that is not plain."""
+    """Print what the numbers in the table of rankings mean."""
     legend = []
     if described["n_items"] > top:
         legend.append(f"The best {top:,} of {described['n_items']:,} items each.")
     if any(map(_has_intervals, described["rankings"], repeat(top))):
         sure = percent(described["interval_level"])
-        legend.append(f"Beside an item: between which places it is with {sure} probability.")
+        legend.append(f"Next to an item: its {sure} interval of places.")
     if legend:
         console.print(" ".join(legend), style="dim")
 
@@ -169,7 +165,7 @@ def _has_intervals(ranking: dict[str, Any], top: int) -> bool:
 
 
 def print_user(console: Console, described: dict[str, Any]) -> None:
-    """Print what describe_user gave."""
+    """Print the summary of a user."""
     console.print(f"{label(described['user'])} follows")
     remarks = [f"{percent(low)} to {percent(high)}" for low, high in described.get("weight_intervals", [])]
     console.print(weight_bars(described["weights"], remarks or None))
@@ -177,7 +173,7 @@ def print_user(console: Console, described: dict[str, Any]) -> None:
     console.print(favourites_table(described["items"]))
     if "interval_level" in described:
         sure = percent(described["interval_level"])
-        console.print(f"Shares and places are between these bounds with {sure} probability.", style="dim")
+        console.print(f"Intervals of weights and places have {sure} probability.", style="dim")
 
 
 def _common_facts(described: dict[str, Any]) -> Facts:
@@ -193,7 +189,7 @@ def _settings(described: dict[str, Any]) -> Facts:
 
 def _flips(described: dict[str, Any]) -> Facts:
     share = 100 * described["flip_probability"]
-    return [("flip probability", f"{share:.2g}% of comparisons go against a person's rankings")]
+    return [("flip probability", f"{share:.2g}% of comparisons contradict the user's rankings")]
 
 
 def _topic_values(model: "TopicRanking") -> dict[str, Any]:
@@ -221,7 +217,7 @@ def _topic_facts(described: dict[str, Any]) -> Facts:
     detection = f"{described['settings']['detection']}. {SEPARATION[described['separation_statistic']]}"
     rows = [*_flips(described), ("detection", detection)]
     if not described["converged"]:
-        rows.append(("polishing", f"stopped after {described['n_iter']} rounds while rankings still changed"))
+        rows.append(("polishing", f"not converged after {described['n_iter']} iterations"))
     return rows
 
 
@@ -238,13 +234,13 @@ def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
 
 
 def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
-    board = model.leaderboard(k + 1)
+    leaderboard = model.leaderboard(k + 1)
     own = {name: float(value[k]) for name, value in _own_number(model, ("K",)).items()}
-    return {**board.select("score", "lower", "upper").to_dict(as_series=False), **own}
+    return {**leaderboard.select("score", "lower", "upper").to_dict(as_series=False), **own}
 
 
 def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]:
-    """Give what orders have besides their places, if it has this shape: one number for all, or one for each ranking."""
+    """Return the parameter of orders, if it has this shape: one number for all, or one per ranking."""
     from plurank.mixed.orders import ORDERS
 
     kind = ORDERS.get(model.component)
@@ -277,12 +273,12 @@ def _mixed_facts(described: dict[str, Any]) -> Facts:
     if settings["ensemble"] > 1:
         rows.append(("predictions", f"averages of {settings['ensemble']} fits"))
     if not described["converged"]:
-        rows.append(("fit", f"stopped after {count(described['n_iter'], 'round')} while it still improved"))
+        rows.append(("fit", f"not converged after {count(described['n_iter'], 'iteration')}"))
     return rows
 
 
-PLAIN = Portrait(lambda _: {}, lambda _, __: {}, lambda _, __: {}, lambda _: [])
-PORTRAITS = {
-    "TopicRanking": Portrait(_topic_values, _topic_ranking, lambda _, __: {}, _topic_facts, novel_pairs_table),
-    "MixedRanking": Portrait(_mixed_values, _mixed_ranking, _mixed_user, _mixed_facts),
+PLAIN = Extension(lambda _: {}, lambda _, __: {}, lambda _, __: {}, lambda _: [])
+EXTENSIONS = {
+    "TopicRanking": Extension(_topic_values, _topic_ranking, lambda _, __: {}, _topic_facts, novel_pairs_table),
+    "MixedRanking": Extension(_mixed_values, _mixed_ranking, _mixed_user, _mixed_facts),
 }
