@@ -12,7 +12,7 @@ def model(easy):
     return plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(easy.comparisons)
 
 
-@pytest.mark.parametrize(("old", "value"), [("start", "items"), ("score_scale", 2.0), ("rated", True)])
+@pytest.mark.parametrize(("old", "value"), [("start", "items"), ("spread", 2.0), ("rated", True)])
 def test_a_parameter_is_taken_by_its_old_name_with_a_warning(old, value):
     with pytest.warns(DeprecationWarning, match=f"{old} is now {RENAMED[old]}"):
         made = plurank.MixedRanking(3, **{old: value})

@@ -9,11 +9,11 @@ RENAMED = {
     "start": "init",
     "spread": "score_scale",
     "rated": "from_ratings",
-    "score_scale_": "score_scale_",
-    "from_ratings_": "from_ratings_",
-    "rating_weight_": "rating_weight_",
-    "user_concentration_": "user_concentration_",
-    "user_effect_scale_": "user_effect_scale_",
+    "spread_": "score_scale_",
+    "rated_": "from_ratings_",
+    "worth_": "rating_weight_",
+    "user_evidence_": "user_concentration_",
+    "deviation_": "user_effect_scale_",
 }
 Init = TypeVar("Init", bound=Callable[..., None])
 
@@ -44,11 +44,11 @@ def _old_attribute(name: str) -> property:
 class OldAttributes:
     """Fitted attributes under their old names."""
 
-    score_scale_ = _old_attribute("score_scale_")
-    from_ratings_ = _old_attribute("from_ratings_")
-    rating_weight_ = _old_attribute("rating_weight_")
-    user_concentration_ = _old_attribute("user_concentration_")
-    user_effect_scale_ = _old_attribute("user_effect_scale_")
+    spread_ = _old_attribute("spread_")
+    rated_ = _old_attribute("rated_")
+    worth_ = _old_attribute("worth_")
+    user_evidence_ = _old_attribute("user_evidence_")
+    deviation_ = _old_attribute("deviation_")
 
 
 def accept_old_names(init: Init) -> Init:
