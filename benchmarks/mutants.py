@@ -2,10 +2,10 @@
 
     python -m benchmarks.mutants --n 150 --seed 0
 
-Draws changes ("mutants") of the rooms algorithms, components and inference: comparisons, operators, constants,
-conditions, deleted statements. Each runs in a copy of the sources, against the tests of its own room; the first failure
+Draws changes ("mutants") of the packages topic, mixed and inference: comparisons, operators, constants,
+conditions, deleted statements. Each runs in a copy of the sources, against the tests of its own package; the first failure
 ends it. Writes a CSV: one row a mutant, with killed, timeout or survived. A second run with the same file goes on where
-the first was stopped; with ``--around`` it runs the tests of other rooms, too, against those that survived.
+the first was stopped; with ``--around`` it runs the tests of other packages, too, against those that survived.
 
 A process of its own for every mutant, forked before anything of plurank is loaded: libraries are loaded once.
 """
@@ -32,8 +32,8 @@ from pathlib import Path
 from benchmarks.common import parser_of
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("topic", "mixed", "inference")
-AROUND = {  # where else a room is tested
+PACKAGES = ("topic", "mixed", "inference")
+AROUND = {  # where else a package is tested
     "topic": ["tests/engine", "tests/models"],
     "mixed": ["tests/engine", "tests/models"],
     "inference": ["tests/models", "tests/mixed", "tests/topic"],
@@ -61,7 +61,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What tells it from others: room/file:number of the place."""
+        """What tells it from others: package/file:number of the place."""
         return f"{self.file.parent.name}/{self.file.name}:{self.number}"
 
 
@@ -140,11 +140,11 @@ def _first_line(node: ast.AST) -> str:
 
 
 def circles(mutant: Mutant, around: bool) -> list[list[str]]:
-    """Give the tests to run: those of the file itself, then those of its room; or those around."""
-    room, own = mutant.file.parent.name, f"test_{mutant.file.stem}.py"
+    """Return the tests to run: those of the file itself, then those of its package; or those around."""
+    package, own = mutant.file.parent.name, f"test_{mutant.file.stem}.py"
     if around:
-        return [[tests] for tests in AROUND[room]]
-    files = sorted(f"tests/{room}/{file.name}" for file in (ROOT / "tests" / room).glob("test_*.py"))
+        return [[tests] for tests in AROUND[package]]
+    files = sorted(f"tests/{package}/{file.name}" for file in (ROOT / "tests" / package).glob("test_*.py"))
     mine = [file for file in files if file.endswith(f"/{own}")]
     return [tests for tests in (mine, [file for file in files if file not in mine]) if tests]
 
@@ -221,11 +221,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="modules, such as swap_rankings; all without it")
     parser.add_argument("--part", default="0/1", help="i/n: only every n-th mutant, from the i-th, to share the work")
-    parser.add_argument("--around", action="store_true", help="try those that survived against other rooms' tests")
+    parser.add_argument("--around", action="store_true", help="try those that survived against other packages' tests")
     parser.add_argument("--seconds", type=int, default=300, help="of processor time for each circle of tests")
     parser.add_argument("--output", type=Path, default=Path("mutants.csv"))
     options = parser.parse_args()
-    files = sorted(file for room in ROOMS for file in (ROOT / "src" / "plurank" / room).glob("*.py"))
+    files = sorted(file for package in PACKAGES for file in (ROOT / "src" / "plurank" / package).glob("*.py"))
     files = [file for file in files if options.only is None or file.stem in options.only]
     everything = [(file, number) for file in files for number in range(count_places(file))]
     drawn = random.Random(options.seed).sample(everything, min(options.n, len(everything)))
@@ -264,10 +264,12 @@ def write_known(file: Path, known: dict[str, dict[str, str]]) -> None:
 
 def check_tests_pass(source: Path, seconds: int) -> None:
     """Stop where tests fail, or take too long, without any change: every mutant would seem to be noticed."""
-    for room in ROOMS:
-        outcome = run(source, [f"tests/{room}"], seconds)
+    for package in PACKAGES:
+        outcome = run(source, [f"tests/{package}"], seconds)
         if outcome != "survived":
-            sys.exit(f"tests/{room} on the sources as they are: {outcome}. Make them pass first, or raise --seconds.")
+            sys.exit(
+                f"tests/{package} on the sources as they are: {outcome}. Make them pass first, or raise --seconds."
+            )
 
 
 def try_mutant(mutant: Mutant, source: Path, seconds: int, *, around: bool) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Functions of the logistic law, and the lowest point of a curve, in numpy.
+"""Logistic functions and a scalar minimiser, in numpy.
 
 scipy has them too, but importing its parts takes longer than most commands work with them; it stays for what takes more
 than a few lines (digamma, the incomplete beta function).

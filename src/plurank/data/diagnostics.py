@@ -1,4 +1,4 @@
-"""What the data look like at the door, and what will make trouble later."""
+"""Counts of comparisons and data-quality warnings."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass

@@ -1,6 +1,6 @@
 """The likelihood of new users, with their weights integrated out.
 
-Each law is linear inside: ``P(i over j) = link(theta . x_ij)`` with features x_ij of the pair, one a ranking.
+Each likelihood is linear inside: ``P(i over j) = link(theta . x_ij)`` with features x_ij of the pair, one a ranking.
 
 Wallach, Murray, Salakhutdinov and Mimno 2009 (Algorithm 3, from left to right; see the kernel) where every comparison
 is made by one ranking. Ours: where a person blends the scores of the rankings there is no such token, and the integral
@@ -26,19 +26,6 @@ from plurank.exceptions import DataError
 from plurank.inference.posterior import Draws, propose_weights, weigh_draws
 from plurank.random import draw_seed, uniforms_of
 from plurank.types import Codes, Floats
-
-# How people decide whose weights nobody knows: by one ranking at a time, or by a blend of the rankings' scores.
-#
-# A law says how likely all that a person said is, and what their weights may be given that. Every law is linear inside:
-# ``P(i over j) = link(theta . x_ij)`` with features x_ij of the pair, one a ranking.
-#
-# Wallach, Murray, Salakhutdinov and Mimno 2009 (Algorithm 3, from left to right; see the kernel) where every comparison
-# is made by one ranking. Ours: where a person blends the scores of the rankings there is no such token, and the
-# integral
-# over the weights is found by importance sampling.
-#
-# A comparison of weight c has its likelihood to the power of c. A whole weight is that many tokens; users with other
-# weights, or with more than ``MOST_TOKENS`` comparisons, are integrated by importance sampling too.
 
 Seeds = NDArray[np.uint64]
 MOST_REDRAWN = 4  # earlier tokens at a comparison: more particles are worth more than more draws of each

@@ -60,7 +60,7 @@ class Checkpoint:
         return self.files.folder / NAME
 
     def go_on(self, users: Users) -> tuple[StoredUsers, RefineState]:
-        """Return the crowd its weights back, and where the climb had got to."""
+        """Return the users with their weights, and the state of the refinement."""
         assert isinstance(users, StoredUsers)
         assert self.saved is not None
         return users.resume(self.saved.version, self.saved.least_groups), self.saved.state
@@ -137,7 +137,7 @@ def clear_checkpoint(folder: Path) -> None:
 def open_users(
     X: Any, n_rankings: int, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
 ) -> Iterator[tuple[Users, Checkpoint | None]]:
-    """Return the crowd, and where its fit keeps checkpoints.
+    """Return the users, and where their fit keeps checkpoints.
 
     Files of the fit are removed in the end, unless ``checkpoint`` names the folder: there they stay until the model is
     saved. ``resume`` goes on from them if there are any.

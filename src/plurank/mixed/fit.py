@@ -49,7 +49,7 @@ WEIGHING_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselve
 
 
 def fit_users(model: "MixedRanking", users: Users, kept: Checkpoint | None, on_progress: Progress) -> None:
-    """Fit rankings to a crowd; where a checkpoint was kept, go on from it."""
+    """Fit rankings to users; resume from a checkpoint where there is one."""
     children = _children(model)
     if kept is not None and kept.saved is not None:
         model.from_ratings_, priors, model.quality_ = kept.saved.rated, kept.saved.priors, kept.saved.quality
@@ -245,10 +245,10 @@ def _add_members(
     model.member_weights_ = np.empty((len(children), users.source.n_users, n_rankings))
     for member, rng in enumerate(children):
         fresh = replace(priors, mean=np.full(n_rankings, 1.0 / n_rankings))
-        fitted, own_crowd, own = _fit_scores(model, users, fresh, "random", rng, on_progress)
+        fitted, own_users, own = _fit_scores(model, users, fresh, "random", rng, on_progress)
         order = align(fitted.component.rankings, model.rankings_)
         model.member_scores_[member] = fitted.component.scores[:, order]
-        known = own_crowd.finish(fitted.component, own.counts, WEIGHING_ROUNDS)
+        known = own_users.finish(fitted.component, own.counts, WEIGHING_ROUNDS)
         model.member_weights_[member] = known.means[:, order]
 
 

@@ -111,7 +111,7 @@ STAGE = "fitting rankings and weights"
 @dataclass(frozen=True)
 class Refinement(Generic[Component]):
     """The component at the end, the log posterior after every pass, and whether it stood still; the weights that go
-    with it are the crowd's."""
+    with it are the users'."""
 
     component: Component
     history: list[float]
@@ -120,7 +120,7 @@ class Refinement(Generic[Component]):
 
 @dataclass
 class RefineState:
-    """Where a refinement of scores has got to: scores with what the crowd says about them, the log posterior after
+    """Where a refinement of scores has got to: scores with what the users say about them, the log posterior after
     every pass, how many passes in a row hardly gained, how far to go next, and the last few steps."""
 
     scores: Floats

@@ -118,7 +118,7 @@ class WeightFiles:
 # Everybody's comparisons and weights, wherever they lie: what a fit asks of them.
 #
 # Ours. A fit looks at all comparisons only through sums over users, and user weights stay where the comparisons are; so
-# it is the same whether these are in memory (``InMemory``) or on disk (``stored_crowd``), and so is its answer.
+# it is the same whether these are in memory (``UsersInMemory``) or on disk (``StoredUsers``), and so is its answer.
 
 
 class UserPosterior(NamedTuple):
@@ -151,7 +151,7 @@ class Users(Protocol):
         """Draw users, see ``sample_for_scores``; rated: their comparisons will count as what was observed."""
 
     def begin(self, weights: Floats) -> Self:
-        """Return the same crowd where everybody starts from the same weights (K,)."""
+        """Return the same users, all starting from the same weights (K,)."""
 
     def update_memberships(
         self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False
@@ -170,7 +170,7 @@ class Users(Protocol):
 
 @dataclass
 class UsersInMemory:
-    """A crowd in memory. weights (M, K) and the evidence behind them (M,) are those accepted last."""
+    """Users in memory. weights (M, K) and their posterior concentration (M,) are those accepted last."""
 
     comparisons: Comparisons
     weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
@@ -206,7 +206,7 @@ class UsersInMemory:
         return sample_for_scores(c, n_rankings, enough, rng, share)
 
     def begin(self, weights: Floats) -> "UsersInMemory":
-        """Return the same crowd where everybody starts from the same weights (K,)."""
+        """Return the same users, all starting from the same weights (K,)."""
         return replace(self, weights=np.tile(weights, (self.comparisons.n_users, 1)))
 
     def update_memberships(
@@ -258,7 +258,7 @@ class Task(NamedTuple):
 
 @dataclass
 class StoredUsers:
-    """A crowd on disk: what everybody starts from, and which version of the weights was accepted and tried last."""
+    """Users on disk: the weights they start from, and which version of the weights was accepted and tried last."""
 
     store: Store
     n_rankings: int
@@ -302,11 +302,11 @@ class StoredUsers:
         return drawn if self.rating_weight is None else weigh_observations(drawn, self.rating_weight)
 
     def begin(self, weights: Floats) -> "StoredUsers":
-        """Return the same crowd where everybody starts from the same weights (K,)."""
+        """Return the same users, all starting from the same weights (K,)."""
         return replace(self, init=weights, accepted=None, tried=None)
 
     def resume(self, version: int, least_groups: int) -> "StoredUsers":
-        """Return the same crowd with weights that an earlier fit accepted, cut into groups as there."""
+        """Return the same users with weights that an earlier fit accepted, cut into groups as there."""
         self.files.latest = max(self.files.latest, version)
         self.files.kept = version
         return replace(self, accepted=version, tried=version, least_groups=least_groups)

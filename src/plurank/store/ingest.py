@@ -128,7 +128,7 @@ def _build(part: Path, target: Path, source: Source, budget: Budget, overwrite: 
 
 
 def _make_plan(source: Source) -> Plan:
-    """Give all that an ingest depends on; memory may change on the way."""
+    """Return all that an ingest depends on; memory may change on the way."""
     named = {role: str(name) for role, name in (source.columns or {}).items()}
     return {"format": FORMAT, "inputs": fingerprint(source.files), "columns": named, "ties": source.ties}
 
@@ -142,7 +142,7 @@ def _read_plan(part: Path) -> Plan | None:
 
 
 def _is_finished(part: Path, target: Path, plan: Plan) -> bool:
-    """Tell whether all that is left to do, or less, is to give the store its name."""
+    """Check whether all that is left to do, or less, is to give the store its name."""
     is_ours = (part / FINISHED).exists() and _read_plan(part) == plan
     return is_ours and ((part / STORE).exists() or target.exists())
 
@@ -197,7 +197,7 @@ def _fill(part: Path, source: Source, plan: Plan, budget: Budget, on_progress: P
 
 
 def _finish(part: Path, target: Path) -> None:
-    """Give the store its name; what is repeated after an interruption does no harm."""
+    """Return the store its name; what is repeated after an interruption does no harm."""
     write_json(part / FINISHED, True)
     if (part / STORE).exists():
         if target.exists():

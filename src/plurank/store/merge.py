@@ -90,7 +90,7 @@ def cut_into_shards(folders: Sequence[Path], total: int, most: int) -> Cuts:
 
 
 def _count_before(folder: Path, edges: pl.Series) -> tuple[Integers, Integers]:
-    """Give how many users of a run, and how many comparisons of theirs, come before each edge."""
+    """Return how many users of a run, and how many comparisons of theirs, come before each edge."""
     positions = read_labels(folder / USERS).search_sorted(edges, "left").to_numpy().astype(np.int64)
     return positions, np.asarray(map_array(folder, "offsets")[positions])
 
@@ -147,7 +147,7 @@ def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_prog
 
 
 def _sort_alike(runs: list[Run], part: Path) -> list[Path]:
-    """Give the folders of all runs, their users sorted as text where that is what ids are, else as whole numbers."""
+    """Return the folders of all runs, their users sorted as text where that is what ids are, else as whole numbers."""
     folders = [run_folder(part / RUNS, run.number) for run in runs]
     if settle_type("user", {run.user_kind: "" for run in runs}) == pl.String:
         for run in runs:
@@ -160,7 +160,7 @@ def _sort_alike(runs: list[Run], part: Path) -> list[Path]:
 
 
 def _sort_items(runs: list[Run], part: Path) -> tuple[Codes, pl.Series]:
-    """Give the place of each item of the runs among all items, and all items in order."""
+    """Return the place of each item of the runs among all items, and all items in order."""
     items = pl.concat([read_labels(run_folder(part / RUNS, run.number) / NEW_ITEMS) for run in runs])
     items = items.cast(settle_type("item", {run.item_kind: "" for run in runs}))
     order = items.arg_sort().to_numpy()
@@ -168,7 +168,7 @@ def _sort_items(runs: list[Run], part: Path) -> tuple[Codes, pl.Series]:
 
 
 def _find_positions(runs: list[Run], folders: list[Path], file: Path, budget: Budget) -> Integers:
-    """Give which users of each run go to which shard: from row s to row s + 1 of (n_shards + 1, n_runs)."""
+    """Return which users of each run go to which shard: from row s to row s + 1 of (n_shards + 1, n_runs)."""
     if not file.exists():
         total = sum(run.n_comparisons for run in runs)
         width = sum(run.label_bytes for run in runs) / total
@@ -182,7 +182,7 @@ def _find_positions(runs: list[Run], folders: list[Path], file: Path, budget: Bu
 
 
 def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
-    """Refuse users with more comparisons than can be merged at once; only shards of a single user are that large."""
+    """Raise an error if one user has more comparisons than can be merged at once: only a shard of one user is so large."""
     n = int(cuts.sizes.max())
     if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
         needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
@@ -250,7 +250,7 @@ def _write_manifest(
 
 
 def _median(counts: Counter[int]) -> float:
-    """Give the median of values that occur so many times."""
+    """Return the median of values that occur so many times."""
     values = np.array(sorted(counts))
     ends = np.cumsum([counts[value] for value in values])
     middle = [(ends[-1] - 1) // 2, ends[-1] // 2]

@@ -92,11 +92,11 @@ class Budget:
         return cls(room, text_bytes=room * 6 // (BATCH_ROW + COPIES * 54), batch_rows=2**22, shard_rows=2**23)
 
     def rows_of_batch(self, width: float) -> int:
-        """Give how many rows to read at once, if the ids of one take so many bytes."""
+        """Return how many rows to read at once, if the ids of one take so many bytes."""
         return max(1, min(self.batch_rows, int(self.room / (BATCH_ROW + COPIES * width))))
 
     def rows_of_shard(self, width: float) -> int:
-        """Give how many comparisons to merge at once, if the labels of users are so many bytes for each."""
+        """Return how many comparisons to merge at once, if the labels of users are so many bytes for each."""
         return max(1, min(self.shard_rows, int(self.room / (SHARD_ROW + COPIES * width))))
 
     @property
@@ -105,12 +105,12 @@ class Budget:
         return self.room // USER_ROW
 
     def has_room_for_items(self, n_items: int, n_bytes: int) -> bool:
-        """Tell whether so many items, whose ids are so many bytes, leave room for the rest."""
+        """Check whether so many items, whose ids are so many bytes, leave room for the rest."""
         return ITEM * n_items + COPIES * n_bytes <= self.room // 2
 
 
 def parse_memory(memory: Any) -> int:
-    """Give a number of bytes, written as such or like "2GB", "1.5 GiB" or "800M"."""
+    """Return a number of bytes, written as such or like "2GB", "1.5 GiB" or "800M"."""
     text = str(memory).strip().lower() if isinstance(memory, (int, str)) and not isinstance(memory, bool) else ""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text)
     if found is None or (found[3] and not found[2]):
@@ -129,7 +129,7 @@ Inputs = File | Iterable[File]
 
 
 def list_inputs(inputs: Inputs, without: tuple[Path, ...]) -> list[Path]:
-    """Give the files meant, in the order given; those of a folder or a glob are sorted by name.
+    """Return the files meant, in the order given; those of a folder or a glob are sorted by name.
 
     ``without``: folders whose files a glob does not mean, such as the store that is being made.
     """
@@ -177,7 +177,7 @@ def _refuse_repeats(files: list[Path]) -> None:
 
 
 def fingerprint(files: list[Path]) -> list[dict[str, Any]]:
-    """Give what tells whether files have changed: path, size and time of the last change of each."""
+    """Return what tells whether files have changed: path, size and time of the last change of each."""
     found = []
     for file in files:
         status = existing(file).stat()
@@ -186,7 +186,7 @@ def fingerprint(files: list[Path]) -> list[dict[str, Any]]:
 
 
 def name_files(files: list[Path]) -> list[str]:
-    """Give the names to tell people: without folders, unless several files have the same name."""
+    """Return the names to tell people: without folders, unless several files have the same name."""
     names = [file.name for file in files]
     return [file.name if names.count(file.name) == 1 else str(file) for file in files]
 
@@ -199,7 +199,7 @@ REMEDY = "A store holds whole numbers and text: write such ids as text."
 
 
 def check_ids(rows: Rows) -> Rows:
-    """Give rows whose ids are all int64 or all text; refuse ids of other kinds."""
+    """Return rows whose ids are all int64 or all text; refuse ids of other kinds."""
     users, first, second = (_check_column(ids, rows.numbers) for ids in (rows.users, rows.first, rows.second))
     if first.dtype != second.dtype:
         texts, numbers = sorted((first, second), key=lambda ids: ids.dtype != pl.String)
@@ -221,7 +221,7 @@ def _check_column(ids: pl.Series, numbers: RowNumbers) -> pl.Series:
 
 
 def kind_of_ids(ids: pl.Series, *, from_text: bool) -> IdKind:
-    """Tell what the ids of a batch are; those of text files have been read as numbers where all of them are."""
+    """Return what the ids of a batch are; those of text files have been read as numbers where all of them are."""
     if ids.dtype == pl.Int64:
         return "plain" if from_text else "integers"
     return "words" if from_text else "text"
@@ -317,7 +317,7 @@ def read_batches(file: Path, given: Given, budget: Budget, scratch: Path, begin:
 
 
 def _unzip(file: Path, scratch: Path) -> Path:
-    """Give a Parquet file that can be read from anywhere; what was unzipped of the file before is replaced."""
+    """Return a Parquet file that can be read from anywhere; what was unzipped of the file before is replaced."""
     if file.suffix.lower() != ".gz":
         return file
     target = scratch / "unzipped.parquet"
@@ -400,7 +400,7 @@ def _cut_records(stream: BinaryIO, budget: Budget, place: Place, *, is_csv: bool
 
 
 def _end_of_records(text: bytes, *, is_csv: bool) -> int:
-    """Give where the last record that is whole ends: after the last newline, in CSV the last outside quotes."""
+    """Return where the last record that is whole ends: after the last newline, in CSV the last outside quotes."""
     end = text.rfind(b"\n") + 1
     is_quoted = is_csv and text.count(b'"', 0, end) % 2 == 1
     while is_quoted and end:
@@ -561,12 +561,12 @@ class Run:
 
 
 def run_folder(runs: Path, number: int) -> Path:
-    """Give the folder of a run."""
+    """Return the folder of a run."""
     return runs / f"{number:06d}"
 
 
 def list_runs(runs: Path) -> list[Run]:
-    """Give the runs that are finished, in the order of the rows."""
+    """Return the runs that are finished, in the order of the rows."""
     found: list[Run] = []
     while (record := run_folder(runs, len(found)) / RECORD).is_file():
         fields = json.loads(record.read_bytes())

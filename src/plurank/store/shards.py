@@ -75,12 +75,12 @@ def write_labels(target: Path, ids: pl.Series) -> FileRecord:
 
 
 def describe_file(file: Path) -> FileRecord:
-    """Give a file's name, size and checksum."""
+    """Return a file's name, size and checksum."""
     return {"name": file.name, "size": file.stat().st_size, "checksum": checksum(file)}
 
 
 def checksum(file: Path) -> int:
-    """Give the CRC-32 of a file, the fastest checksum Python brings along."""
+    """Return the CRC-32 of a file, the fastest checksum Python brings along."""
     value = 0
     with file.open("rb") as content:
         while piece := content.read(PIECE):
@@ -89,7 +89,7 @@ def checksum(file: Path) -> int:
 
 
 def check_size(folder: Path, record: FileRecord) -> None:
-    """Refuse a file that is not there or not as long as it was written."""
+    """Raise an error for a file that is not there or not as long as it was written."""
     file = folder / record["name"]
     if not file.is_file():
         raise DataError(f"{file} is missing, so the store is damaged. {REMEDY}")
@@ -99,7 +99,7 @@ def check_size(folder: Path, record: FileRecord) -> None:
 
 
 def check_content(folder: Path, record: FileRecord) -> None:
-    """Refuse a file that is not what was written."""
+    """Raise an error for a file that is not what was written."""
     check_size(folder, record)
     if checksum(folder / record["name"]) != record["checksum"]:
         raise DataError(f"{folder / record['name']} is damaged: it is not what was written. {REMEDY}")
@@ -118,7 +118,7 @@ def read_labels(file: Path, begin: int = 0, end: int | None = None) -> pl.Series
 
 
 def count_labels(file: Path) -> int:
-    """Tell how many labels there are, without reading them."""
+    """Return how many labels there are, without reading them."""
     return int(_query(file, lambda scan: scan.select(pl.len()))[0])
 
 

@@ -48,7 +48,7 @@ ARRAYS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights
 
 
 def is_manifest(manifest: dict[str, Any], items: str) -> bool:
-    """Tell whether a manifest has fields of the right kinds, and names no file that is not the store's own."""
+    """Check whether a manifest has fields of the right kinds, and names no file that is not the store's own."""
     shards = manifest["shards"]
     return (
         all(_is_count(manifest[name]) for name in COUNTS)
@@ -94,7 +94,7 @@ def _is_record(record: Any, names: set[str]) -> bool:
 
 
 def check_arrays(folder: Path, shard: dict[str, Any], n_items: int, is_weighted: bool) -> None:
-    """Refuse a shard whose arrays are not what its manifest says, or lead outside each other."""
+    """Raise an error for a shard whose arrays are not what its manifest says, or lead outside each other."""
     n_users, n = shard["n_users"], shard["n_comparisons"]
     for name in ARRAYS if is_weighted else list(ARRAYS)[:3]:
         try:
@@ -359,7 +359,7 @@ class Store:
         return join_users(parts)
 
     def _part(self, number: int, begin: int, end: int, labelled: bool) -> Comparisons:
-        """Give those of users begin to end - 1 that live in one shard."""
+        """Return those of users begin to end - 1 that live in one shard."""
         first, last = self._first_users[number : number + 2]
         folder = self._checked_folder(number)
         own = np.clip([begin, end], first, last) - first
@@ -444,6 +444,6 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def seal(manifest: Manifest) -> int:
-    """Give the checksum of a manifest without its own."""
+    """Return the checksum of a manifest without its own."""
     content = {key: value for key, value in manifest.items() if key != "checksum"}
     return zlib.crc32(json.dumps(content, sort_keys=True).encode())

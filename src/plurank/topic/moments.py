@@ -408,7 +408,7 @@ class Moments(Protocol):
         """Multiply F by directions (W, c)."""
 
     def guess_range(self, n_directions: int, *, rng: np.random.Generator) -> Floats:
-        """Give up to n_directions directions (W, .) close to the range of F's leading eigenvectors."""
+        """Return up to n_directions directions (W, .) close to the range of F's leading eigenvectors."""
 
 
 class Blocks(Protocol):
