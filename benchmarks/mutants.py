@@ -2,9 +2,9 @@
 
     python -m benchmarks.mutants --n 150 --seed 0
 
-Draws changes ("mutants") of the packages topic, mixed and inference: comparisons, operators, constants,
-conditions, deleted statements. Each runs in a copy of the sources, against the tests of its own package; the first failure
-ends it. Writes a CSV: one row a mutant, with killed, timeout or survived. A second run with the same file goes on where
+Draws changes ("mutants") of the packages topic, mixed and inference: comparisons, operators, constants, conditions,
+deleted statements. Each runs in a copy of the sources, against the tests of its own package; the first failure ends
+it. Writes a CSV: one row a mutant, with killed, timeout or survived. A second run with the same file goes on where
 the first was stopped; with ``--around`` it runs the tests of other packages, too, against those that survived.
 
 A process of its own for every mutant, forked before anything of plurank is loaded: libraries are loaded once.

@@ -182,7 +182,7 @@ def _find_positions(runs: list[Run], folders: list[Path], file: Path, budget: Bu
 
 
 def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
-    """Raise an error if one user has more comparisons than can be merged at once: only a shard of one user is so large."""
+    """Raise an error if one user has more comparisons than can be merged at once."""
     n = int(cuts.sizes.max())
     if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
         needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
