@@ -18,7 +18,7 @@ import plurank
 from benchmarks.common import seconds, write_results
 from plurank.kernels.threads import set_num_threads
 from plurank.mixed.bradley_terry import BradleyTerry
-from plurank.mixed.users import Task, WeightFiles
+from plurank.mixed.users import Pass, WeightFiles
 
 N = 2_000_000
 CASES = [  # n_rankings, n_items, comparisons_per_user
@@ -34,7 +34,7 @@ def count_bytes() -> None:
     with tempfile.TemporaryDirectory() as folder:
         truth.to_frame().write_parquet(Path(folder) / "votes.parquet")
         store = plurank.ingest(Path(folder) / "votes.parquet", Path(folder) / "votes.store")
-        task = Task(store, WeightFiles(Path(folder)), None, np.full(10, 0.1), 1, 2, component, prior, 1)
+        task = Pass(store, WeightFiles(Path(folder)), None, np.full(10, 0.1), 1, 2, component, prior, 1)
         sums = component.update_memberships(truth, np.full((truth.n_users, 10), 0.1), prior, 1).sums
         found = {
             "a comparison in the store": round(store.n_bytes / len(store), 2),

@@ -110,7 +110,7 @@ def test_many_people_are_enough_for_few_rankings():
 def test_masses_that_still_move_are_a_warning(monkeypatch):
     s = simulate(200, 12, 4, 50, random_state=0, mean_weights=[0.4, 0.3, 0.2, 0.1])
     monkeypatch.setattr(fjs, "MAX_ROUNDS", 1)
-    with pytest.warns(plurank.ConvergenceWarning, match=r"after 1 rounds; they are kept"):
+    with pytest.warns(plurank.ConvergenceWarning, match=r"after 1 iteration; the fit is kept"):
         assert not FJS(4).fit(s.comparisons).converged_
 
 

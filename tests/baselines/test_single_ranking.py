@@ -166,7 +166,7 @@ def test_groups_never_compared_with_each_other_are_found_as_if_alone(rng):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_stopping_early_is_a_warning(method, easy):
-    with pytest.warns(plurank.ConvergenceWarning, match=r"after 1 iteration; they are kept\. Try a larger max_iter\."):
+    with pytest.warns(plurank.ConvergenceWarning, match=r"after 1 iteration; .* Try a larger max_iter\."):
         model = SingleRanking(method, max_iter=1).fit(easy.comparisons)
     assert not model.converged_
 

@@ -8,7 +8,7 @@ from plurank import Comparisons, MixedRanking, simulate
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.priors import ScorePrior
 from plurank.mixed.refine import hessian_off_peak
-from plurank.mixed.users import UsersInMemory
+from plurank.mixed.users import Users
 
 ONE = np.ones((1, 1))
 
@@ -18,7 +18,7 @@ def one_pair(lead, n, score_scale):
     c = Comparisons.from_arrays([0] * n, [0] * n, [1] * n)
     component = BradleyTerry(np.array([[lead / 2], [-lead / 2]]))
     prior = ScorePrior(score_scale, score_scale)
-    return hessian_off_peak(UsersInMemory(c, ONE), component, ONE, prior)[:, 0, 0], prior
+    return hessian_off_peak(Users(c, ONE), component, ONE, prior)[:, 0, 0], prior
 
 
 @pytest.mark.parametrize(("lead", "n", "score_scale"), [(6.0, 30, 10.0), (4.0, 20, 5.0)])

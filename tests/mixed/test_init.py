@@ -8,7 +8,7 @@ import pytest
 from plurank import DataError, NotIdentifiableError, simulate
 from plurank.mixed.init import WAYS, init_rankings, scores_of_weights
 from plurank.mixed.priors import Priors
-from plurank.mixed.users import UsersInMemory
+from plurank.mixed.users import Users
 from tests.oracles.small_data import build
 
 both_mixings = pytest.mark.parametrize("mixing", ["probability", "utility"])
@@ -20,7 +20,7 @@ def simulated():
 
 
 def log_posterior(c, init, priors):
-    found = UsersInMemory(c).begin(init.mean_weights).update_memberships(init.component, priors.counts, 50)
+    found = Users(c).begin(init.mean_weights).update_memberships(init.component, priors.counts, 50)
     return found.log_posterior + priors.scores.evaluate(init.component.scores)[0]
 
 
@@ -31,20 +31,18 @@ def test_the_best_start_is_the_best_of_all_single_ways(mixing, simulated):
     for n, name in enumerate(WAYS):
         rng = np.random.default_rng(7)
         rng.spawn(n)  # so that the way is given the generator that it has among the others
-        init = init_rankings(UsersInMemory(c), 2, mixing, name, priors, rng=rng)
+        init = init_rankings(Users(c), 2, mixing, name, priors, rng=rng)
         assert init.component.scores.shape == (8, 2)
         assert init.component.mixing == mixing
         assert init.mean_weights.sum() == pytest.approx(1.0)
         singles.append((log_posterior(c, init, priors), init))
-    best = init_rankings(UsersInMemory(c), 2, mixing, "best", priors, rng=np.random.default_rng(7))
+    best = init_rankings(Users(c), 2, mixing, "best", priors, rng=np.random.default_rng(7))
     np.testing.assert_array_equal(best.component.scores, max(singles, key=itemgetter(0))[1].component.scores)
 
 
 def test_the_same_seed_starts_the_same_way(simulated):
     once, again = (
-        init_rankings(
-            UsersInMemory(simulated.comparisons), 2, "utility", "best", Priors.vague(2), rng=np.random.default_rng(1)
-        )
+        init_rankings(Users(simulated.comparisons), 2, "utility", "best", Priors.vague(2), rng=np.random.default_rng(1))
         for _ in range(2)
     )
     np.testing.assert_array_equal(once.component.scores, again.component.scores)
@@ -54,14 +52,14 @@ def test_the_same_seed_starts_the_same_way(simulated):
 def test_where_pairs_cannot_tell_rankings_apart_the_best_start_is_another(rng):
     lonely = build(np.arange(40), rng.integers(0, 2, 40), 2 + rng.integers(0, 2, 40), None, np.arange(4))
     with pytest.raises(DataError, match="no user has two or more comparisons"):
-        init_rankings(UsersInMemory(lonely), 2, "probability", "pairs", Priors.vague(2), rng=np.random.default_rng(0))
-    init = init_rankings(UsersInMemory(lonely), 2, "probability", "best", Priors.vague(2), rng=np.random.default_rng(0))
+        init_rankings(Users(lonely), 2, "probability", "pairs", Priors.vague(2), rng=np.random.default_rng(0))
+    init = init_rankings(Users(lonely), 2, "probability", "best", Priors.vague(2), rng=np.random.default_rng(0))
     assert np.isfinite(init.component.scores).all()
 
 
 def test_a_single_ranking_has_a_start(simulated):
     init = init_rankings(
-        UsersInMemory(simulated.comparisons), 1, "probability", "best", Priors.vague(1), rng=np.random.default_rng(0)
+        Users(simulated.comparisons), 1, "probability", "best", Priors.vague(1), rng=np.random.default_rng(0)
     )
     np.testing.assert_allclose(init.mean_weights, 1.0)
 
@@ -76,7 +74,7 @@ def test_scores_of_weights_favour_what_the_users_of_a_ranking_prefer(mixing, sim
 def test_progress_is_told_for_every_way(simulated):
     told = []
     init_rankings(
-        UsersInMemory(simulated.comparisons),
+        Users(simulated.comparisons),
         2,
         "probability",
         "best",
@@ -89,7 +87,7 @@ def test_progress_is_told_for_every_way(simulated):
 
 
 def test_a_way_that_fails_is_left_out(monkeypatch, rng):
-    users = UsersInMemory(simulate(50, 5, 2, 20, random_state=0).comparisons)
+    users = Users(simulate(50, 5, 2, 20, random_state=0).comparisons)
     tried = []
 
     def follow(name, way):

@@ -23,7 +23,7 @@ from plurank.mixed.prior_search import (
     rescale,
 )
 from plurank.mixed.priors import Priors, mean_of
-from plurank.mixed.users import UsersInMemory
+from plurank.mixed.users import Users
 from tests.oracles.small_data import draw_comparisons
 
 
@@ -33,7 +33,7 @@ def strict_data():
 
 
 def choose(comparisons, priors, *free, mixing="probability"):
-    return choose_priors(UsersInMemory(comparisons), priors, mixing, free, rng=np.random.default_rng(0)).priors
+    return choose_priors(Users(comparisons), priors, mixing, free, rng=np.random.default_rng(0)).priors
 
 
 def test_priors_that_are_not_free_stay(strict_data):
@@ -47,7 +47,7 @@ def test_priors_that_are_not_free_stay(strict_data):
 
 
 def test_where_nothing_is_free_nothing_is_tried(strict_data, rng):
-    users = UsersInMemory(strict_data)
+    users = Users(strict_data)
     for n_rankings, rated in ((2, False), (1, True)):
         chosen = choose_priors(users, Priors.vague(n_rankings), "probability", (), rated=rated, rng=rng)
         assert chosen.quality is None
@@ -127,7 +127,7 @@ def test_the_same_seed_chooses_the_same_priors(strict_data):
 def test_progress_is_told_while_choosing(strict_data):
     told = []
     choose_priors(
-        UsersInMemory(strict_data),
+        Users(strict_data),
         Priors.vague(2),
         "probability",
         ("score_scale",),
@@ -157,7 +157,7 @@ def test_careful_rankings_are_worth_more_than_careless_ratings(mixing):
         ranked = pl.DataFrame({"user": users, "item": items, "rank": (-seen).argsort().argsort().ravel() + 1})
         c = Comparisons.from_rankings(ranked)
         chosen = choose_priors(
-            UsersInMemory(c),
+            Users(c),
             Priors.vague(2),
             mixing,
             ("concentration", "score_scale"),
@@ -176,9 +176,7 @@ def test_priors_stay_where_few_ratings_tell_little_of_each_score(n_users, many, 
     users, items = (index.ravel() for index in np.indices(seen.shape))
     c = Comparisons.from_ratings(pl.DataFrame({"user": users, "item": items, "rating": seen.ravel()}))
     priors = Priors.vague(2)
-    found = choose_priors(
-        UsersInMemory(c), priors, "utility", ("score_scale",), rated=True, rng=np.random.default_rng(0)
-    )
+    found = choose_priors(Users(c), priors, "utility", ("score_scale",), rated=True, rng=np.random.default_rng(0))
     assert (found.priors.score_scale != priors.score_scale) == moves
     assert found.quality is not None, "what they predict is told all the same"
 

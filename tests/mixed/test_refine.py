@@ -18,7 +18,7 @@ from plurank.mixed.refine import (
     refine_orders,
     refine_scores,
 )
-from plurank.mixed.users import UsersInMemory
+from plurank.mixed.users import Users
 from plurank.topic.orders import Strict
 from tests.oracles.log_posterior import log_posterior
 from tests.oracles.small_data import draw_comparisons
@@ -53,7 +53,7 @@ def test_refining_scores_never_lowers_the_posterior_and_tells_it_rightly(mixing,
     told = (rng.standard_normal(shape), rng.uniform(0.0, 3.0, shape)) if known else None
     score_prior = ScorePrior(score_scale, max(score_scale, 1.0), told)
     init = BradleyTerry(score_scale * rng.standard_normal(shape), mixing)
-    users = UsersInMemory(c, theta)
+    users = Users(c, theta)
     end = refine_scores(users, init, prior, score_prior, max_iter=max_iter, tol=1e-7)
     assert never_falls(end.history)
     assert 1 <= len(end.history) <= max_iter
@@ -70,7 +70,7 @@ def test_scores_too_far_apart_for_strengths_are_numbers_still(mixing):
     items = np.repeat(np.arange(n_items - 1), 100)
     c = Comparisons.from_arrays(np.tile(np.arange(20), len(items) // 20), items, items + 1)
     init = BradleyTerry(np.linspace(750.0, -750.0, n_items)[:, None], mixing)
-    users = UsersInMemory(c, np.ones((20, 1)))
+    users = Users(c, np.ones((20, 1)))
     end = refine_scores(users, init, np.ones((1, 1)), ScorePrior(33.0, 33.0), max_iter=10, tol=1e-7)
     assert np.isfinite(end.component.scores).all()
     assert np.isfinite(end.history).all()
@@ -79,7 +79,7 @@ def test_scores_too_far_apart_for_strengths_are_numbers_still(mixing):
 
 
 def test_a_step_to_where_the_posterior_is_no_number_is_not_taken(rng):
-    class Cliff(UsersInMemory):
+    class Cliff(Users):
         def update_memberships(self, component, prior, n_rounds, *, informed=False):
             found = super().update_memberships(component, prior, n_rounds, informed=informed)
             return found._replace(log_posterior=np.nan) if np.abs(component.scores).max() > 0.5 else found
@@ -97,7 +97,7 @@ def test_steps_that_fail_are_passes_too_and_end_a_climb_where_they_promise_littl
     monkeypatch.setattr(refine_by_likelihood, "ENOUGH", 10.0)  # ten times what the slope promises: no step gains that
     monkeypatch.setattr(refine_by_likelihood, "MATTERS", 0.0)
     c = draw_comparisons(rng, n_users=20, n_items=5)
-    users = UsersInMemory(c, np.full((20, 2), 0.5))
+    users = Users(c, np.full((20, 2), 0.5))
     init = BradleyTerry(rng.standard_normal((5, 2)))
     end = refine_scores(users, init, np.ones((1, 2)), ScorePrior(1.0, 1.0), max_iter=8, tol=tol)
     assert end.history == [end.history[0]] * n_passes
@@ -112,11 +112,10 @@ def test_refining_orders_never_lowers_the_posterior(kind, case, max_iter):
     c, theta, prior, rng = case
     rankings = np.stack([rng.permutation(c.n_items) for _ in range(theta.shape[1])])
     init = Strict(rankings, 0.25) if kind == "strict" else Mallows(rankings, np.full(len(rankings), 0.7))
-    users = UsersInMemory(c, theta)
-    end = refine_orders(users, init, prior, max_iter=max_iter, tol=1e-7)
+    end, weights = refine_orders(c, theta, init, prior, max_iter=max_iter, tol=1e-7)
     assert never_falls(end.history)
     assert 1 <= len(end.history) <= max_iter
-    _, value, _ = end.component.update_memberships(c, users.weights, prior, 0)
+    _, value, _ = end.component.update_memberships(c, weights, prior, 0)
     assert never_falls([end.history[-1], value])
     assert (np.sort(end.component.rankings, axis=1) == np.arange(c.n_items)).all()
 
@@ -126,8 +125,8 @@ def test_orders_are_refined_as_long_as_that_gains():
     init = Strict(np.array([np.arange(12), np.arange(12)[::-1]]), 0.25)
 
     def refine(max_iter, tol):
-        users = UsersInMemory(s.comparisons, np.full((200, 2), 0.5))
-        return refine_orders(users, init, np.ones((1, 2)), max_iter=max_iter, tol=tol)
+        weights = np.full((200, 2), 0.5)
+        return refine_orders(s.comparisons, weights, init, np.ones((1, 2)), max_iter=max_iter, tol=tol)[0]
 
     stopped, done = refine(4, 1e-6), refine(100, 1e-6)
     assert not stopped.converged
@@ -155,7 +154,7 @@ def best_scores(c, score_prior):
 def test_a_single_ranking_ends_at_the_maximum_of_the_bradley_terry_posterior(mixing, weighted):
     c, prior = draw_comparisons(np.random.default_rng(3), n_users=30, weighted=weighted), ScorePrior(1.0, 1.0)
     init, ones = BradleyTerry(np.zeros((c.n_items, 1)), mixing), np.ones((c.n_users, 1))
-    end = refine_scores(UsersInMemory(c, ones), init, np.ones((1, 1)), prior, max_iter=200, tol=1e-14)
+    end = refine_scores(Users(c, ones), init, np.ones((1, 1)), prior, max_iter=200, tol=1e-14)
     assert end.converged
     np.testing.assert_allclose(end.component.scores[:, 0], best_scores(c, prior), atol=1e-6)
 
@@ -169,7 +168,7 @@ def test_a_single_ranking_ends_at_the_same_scores_from_anywhere(mixing, size):
     ones = np.ones((c.n_users, 1))
     ends = [
         refine_scores(
-            UsersInMemory(c, ones),
+            Users(c, ones),
             BradleyTerry(init, mixing),
             np.ones((1, 1)),
             ScorePrior(1.0, 1.0),
@@ -213,7 +212,7 @@ def test_a_copy_of_a_memory_learns_on_its_own(rng):
 @both_mixings
 def test_the_preconditioner_solves_one_system_for_every_item(mixing, rng):
     c, prior = draw_comparisons(rng, n_users=30, n_items=5), ScorePrior(0.7, 1.3)
-    component, users = BradleyTerry(rng.standard_normal((5, 3)), mixing), UsersInMemory(c, np.full((30, 3), 1 / 3))
+    component, users = BradleyTerry(rng.standard_normal((5, 3)), mixing), Users(c, np.full((30, 3), 1 / 3))
     here = users.update_memberships(component, np.ones((1, 3)), 3, informed=True)
     gradient = rng.standard_normal((5, 3))
     covariance = 0.7**2 * np.eye(3) + 1.3**2  # of an item's scores, before the data speak
@@ -227,7 +226,7 @@ def test_the_preconditioner_solves_one_system_for_every_item(mixing, rng):
 def test_a_memory_that_is_given_goes_on_learning(rng):
     c, memory = draw_comparisons(rng, n_users=20, n_items=5), QuasiNewton()
     refine_scores(
-        UsersInMemory(c, np.full((20, 2), 0.5)), BradleyTerry(rng.standard_normal((5, 2))), np.ones((1, 2)),
+        Users(c, np.full((20, 2), 0.5)), BradleyTerry(rng.standard_normal((5, 2))), np.ones((1, 2)),
         ScorePrior(1.0, 1.0), max_iter=4, tol=1e-9, memory=memory,
     )  # fmt: skip
     assert not memory.is_empty
@@ -238,9 +237,9 @@ def test_progress_is_told_while_refining(rng):
     told = []
     theta, prior = np.full((c.n_users, 2), 0.5), np.ones((1, 2))
     options = {"max_iter": 5, "tol": 0.0, "on_progress": lambda stage, done: told.append((stage, done))}
-    users = UsersInMemory(c, theta)
+    users = Users(c, theta)
     refine_scores(users, BradleyTerry(rng.standard_normal((5, 2))), prior, ScorePrior(1.0, 1.0), **options)
-    refine_orders(users, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), prior, **options)
+    refine_orders(c, theta, Strict(np.array([np.arange(5), np.arange(5)[::-1]]), 0.2), prior, **options)
     assert told
     assert all(stage and 0 <= done <= 1 for stage, done in told)
 

@@ -123,7 +123,7 @@ def test_a_fit_to_predict_predicts_as_a_fit_with_the_same_priors_does():
     order = np.argsort(-lean.mean_weights_)
     np.testing.assert_array_equal(lean.scores_[:, order], full.scores_)
     np.testing.assert_allclose(lean.predict_held_out(c)[0], full.predict_held_out(c)[0], rtol=1e-12)
-    assert not hasattr(lean, "score_errors_")
+    assert lean.score_errors_ is None
 
 
 def test_people_who_agree_have_one_ranking_as_a_rule():

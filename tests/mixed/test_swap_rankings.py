@@ -22,7 +22,7 @@ from plurank.mixed.init import (
     Refined as Trial,
 )
 from plurank.mixed.priors import Priors
-from plurank.mixed.users import UsersInMemory
+from plurank.mixed.users import Users
 
 PRIORS = Priors.vague(3, concentration=0.5, score_scale=3.0)
 
@@ -44,7 +44,7 @@ def doubled(camps):
 
 
 def weighed(camps, component):
-    users = UsersInMemory(camps.comparisons).begin(PRIORS.mean)
+    users = Users(camps.comparisons).begin(PRIORS.mean)
     users.update_memberships(component, PRIORS.counts, 20)
     users.accept()
     return users
@@ -64,7 +64,7 @@ def test_unexplained_are_those_whose_comparisons_are_unlikely_beside_draws_of_th
     logs = np.array([np.bincount(rows, counts * np.log(np.where(row, p, 1.0 - p))) for row in drawn])
     seen = np.bincount(rows, counts * np.log(p))
     far = (seen - logs.mean(axis=0)) / (logs.std(axis=0) / np.sqrt(counts))  # n that count twice are 2 n observations
-    odd = find_unexplained(users, component)
+    odd = find_unexplained(users.source, users.weights, users.user_concentration, component)
     clear = np.abs(far + FAR) > 0.5  # draws have errors
     np.testing.assert_array_equal(odd[clear], far[clear] < -FAR)
     np.testing.assert_array_equal(odd, camps.user_weights[:, 2] > 0.9)
@@ -72,7 +72,8 @@ def test_unexplained_are_those_whose_comparisons_are_unlikely_beside_draws_of_th
 
 def test_nobody_is_unexplained_by_the_true_rankings(camps):
     true = BradleyTerry(scores_of(camps.rankings))
-    assert not find_unexplained(weighed(camps, true), true).any()
+    users = weighed(camps, true)
+    assert not find_unexplained(users.source, users.weights, users.user_concentration, true).any()
 
 
 def test_of_two_that_are_alike_the_less_followed_is_missed_least():
@@ -114,7 +115,13 @@ def test_the_constant_of_the_dirichlet_is_that_of_laplace():
 def test_a_swap_is_kept_only_where_the_posterior_is_higher(camps, swapped, is_kept, monkeypatch):
     refined = iter([0.0, swapped, -1.0])  # the odd users alone, with the swap, without it
     once = iter([np.arange(400) < 5, np.zeros(400, dtype=bool)])
-    monkeypatch.setattr(swap_module, "_refine_to_compare", lambda _, component, __: Trial(component, next(refined)))
+
+    def refine(users, component, priors):
+        users.update_memberships(component, priors.counts, 1)
+        users.accept()
+        return Trial(component, next(refined))
+
+    monkeypatch.setattr(swap_module, "_refine_to_compare", refine)
     monkeypatch.setattr(swap_module, "find_unexplained", lambda *_: next(once))
     before = doubled(camps)
     component, _ = swap_rankings(camps.comparisons, before, PRIORS.mean, PRIORS)
@@ -141,7 +148,5 @@ def test_a_start_from_few_people_has_the_ranking_that_none_of_them_follow(camps,
     monkeypatch.setattr(start_module, "ENOUGH", 2_000)
     monkeypatch.setattr("plurank.data.split.ENOUGH_USERS", 1)
     monkeypatch.setattr("plurank.data.split.ENOUGH_PER_SCORE", 1)
-    begun = init_rankings(
-        UsersInMemory(camps.comparisons), 3, "probability", "best", PRIORS, rng=np.random.default_rng(5)
-    )
+    begun = init_rankings(Users(camps.comparisons), 3, "probability", "best", PRIORS, rng=np.random.default_rng(5))
     assert ranking_error(begun.component.rankings, camps.rankings) < 0.05

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from plurank import Comparisons, ingest
-from plurank.engine.local import LocalEngine
-from plurank.mixed import users as stored_crowd
-from plurank.mixed import users as users
-from plurank.mixed.users import StoredUsers, UsersInMemory, WeightFiles
+from plurank.mixed import users
+from plurank.mixed.users import Users, WeightFiles
 
 
 @pytest.mark.parametrize("where", ["memory", "store"])
@@ -15,14 +13,13 @@ def test_a_sample_of_ratings_is_larger_by_how_little_their_comparisons_count(whe
     low, high = np.triu_indices(4, 1)  # 6 comparisons of 4 items are 3 observations
     c = Comparisons.from_arrays(np.repeat(np.arange(5), 6), np.tile(low, 5), np.tile(high, 5))
     if where == "memory":
-        people = UsersInMemory(c)
+        people = Users(c)
     else:
         c.to_frame().write_csv(tmp_path / "votes.csv")
         store = ingest(tmp_path / "votes.csv", tmp_path / "votes.store")
-        people = StoredUsers(store, 2, LocalEngine(), WeightFiles(tmp_path))
+        people = Users(store, storage=WeightFiles(tmp_path))
     asked = []
-    for room in (users, stored_crowd):
-        monkeypatch.setattr(room, "sample_for_scores", lambda *given: asked.append(given[-1]))
+    monkeypatch.setattr(users, "sample_for_scores", lambda *given: asked.append(given[-1]))
     people.sample(2, 10, rng)
     people.sample(2, 10, rng, rated=True)
     assert asked == [None, 0.5]

@@ -153,7 +153,7 @@ class Bomb:
 def test_a_pickle_inside_an_array_is_not_run(content, path, tmp_path):
     mark = tmp_path / "mark"
     trap = npy(np.array([Bomb(str(mark))], dtype=object), allow_pickle=True)
-    for name in ("user_weights_.npy", "rankings_.npy", "_novel_items.npy"):
+    for name in ("user_weights_.npy", "rankings_.npy", "novel_items_.npy"):
         path.write_bytes(rezip(content, {name: trap}))
         with pytest.raises(DataError, match="damaged"):
             plurank.load(path)
@@ -246,7 +246,7 @@ MISFITS = {
     "weights that do not sum to one": ({"mean_weights_.npy": npy(np.array([0.7, 0.7]))}, None),
     "complex weights": ({"user_weights_.npy": npy(np.full((60, 2), 0.5j))}, None),
     "weights of text": ({"user_weights_.npy": npy(np.full((60, 2), "half"))}, None),
-    "novel pairs of other items": ({"_novel_items.npy": npy(np.full((2, 2), 99))}, None),
+    "novel pairs of other items": ({"novel_items_.npy": npy(np.full((2, 2), 99))}, None),
     "an unknown parameter": (None, lambda d: d["parameters"].update(speed=11)),
     "an impossible parameter": (None, lambda d: d["parameters"].update(n_rankings="two")),
     "items that repeat": (None, lambda d: d["items"].update(values=["a"] * 6)),
@@ -271,7 +271,7 @@ MISFITS = {
     "a flip probability of seven": (None, lambda d: d["fitted"].update(flip_probability_=7)),
     "a flip probability in words": (None, lambda d: d["fitted"].update(flip_probability_="small")),
     "no concentration": (None, lambda d: d["fitted"].pop("concentration_")),
-    "an array that is not listed": (None, lambda d: d["arrays"].remove("_novel_items")),
+    "an array that is not listed": (None, lambda d: d["arrays"].remove("novel_items_")),
     "an array that is not there": (None, lambda d: d["arrays"].append("lost_")),
     "a version in words": (None, lambda d: d.update(format_version="one")),
     "no class": (None, lambda d: d.pop("class")),

@@ -125,13 +125,13 @@ def test_calibrated_chances_are_those_of_stars_not_seen(models, split):
 
 def test_an_ensembles_utilities_are_the_mean_of_its_members(models, split):
     model = models["ensemble"]
-    followers = model.followers()
+    members = model.memberships()
     rows, items = np.array([0, 5], dtype=np.int32), np.array([1, 2], dtype=np.int32)
     each = [
         (scores[items] * people.weights[rows]).sum(axis=1)
-        for scores, people in zip([model.scores_, *model.member_scores_], followers, strict=True)
+        for scores, people in zip([model.scores_, *model.member_scores_], members, strict=True)
     ]
-    np.testing.assert_allclose(model.utilities(followers, rows, items), np.mean(each, axis=0))
+    np.testing.assert_allclose(model.utilities(members, rows, items), np.mean(each, axis=0))
 
 
 @pytest.mark.parametrize("rule", ["calibrated", "most-likely"])
@@ -237,7 +237,7 @@ def test_ratings_count_as_what_was_observed_even_if_the_model_was_fitted_to_sing
     model = MixedRanking(2, random_state=0).fit(answers)
     assert not model.from_ratings_
     made = model._in_own_items(Comparisons.from_ratings(split[0]))
-    user_concentration = model.followers(made)[0].user_concentration[:-1] - model.concentration_
+    user_concentration = model.memberships(made)[0].user_concentration - model.concentration_
     n_items = split[0].group_by("user").len()["len"].max()
     assert user_concentration.max() < n_items
 

@@ -131,7 +131,7 @@ def test_rankings_that_come_out_the_same_are_refused_with_the_numbers():
 
 def test_polishing_that_does_not_end_is_a_warning_and_the_estimate_stays(easy, monkeypatch):
     monkeypatch.setattr(polish_rankings, "MAX_ROUNDS", 1)
-    with pytest.warns(plurank.ConvergenceWarning, match="still improving after 1 rounds"):
+    with pytest.warns(plurank.ConvergenceWarning, match="still improving after 1 iteration"):
         model = TopicRanking(3, random_state=0).fit(easy.comparisons)
     assert not model.converged_
     assert model.rankings_.shape == (3, 10)

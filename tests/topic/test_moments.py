@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from plurank import Comparisons, DataError
 from plurank.data.build import index_pairs
-from plurank.topic.moments import BlocksInMemory, PairBlock, PairIndex, PairOperator, informative, pair_moments
+from plurank.engine.local import LocalEngine
+from plurank.topic.moments import PairBlocks, PairIndex, PairOperator, Unit, informative, pair_moments
 from tests.oracles.dense_moments import DenseMoments
 from tests.oracles.small_data import build, draw_comparisons, relabelled, repeated, reversed_all, weighted
 
@@ -114,8 +115,8 @@ def test_the_blocks_add_up_to_the_whole(seed, n_blocks):
     edges = np.linspace(0, 12, n_blocks + 1).astype(int)
     company = informative(c)
     before = np.append(0, np.cumsum(np.diff(c.offsets) * company))
-    blocks = [PairBlock(c.block(b, e), whole.index, 7, int(before[b])) for b, e in itertools.pairwise(edges)]
-    pieces = PairOperator(whole.index, BlocksInMemory(blocks))
+    units = [Unit(int(b), int(e), int(before[b])) for b, e in itertools.pairwise(edges)]
+    pieces = PairOperator(PairBlocks(c, whole.index, 7, units), LocalEngine())
     directions, rows = rng.standard_normal((len(whole.counts), 3)), np.arange(len(whole.counts))
     for name, arguments in (("product", directions), ("columns", rows), ("cooccurrence", directions)):
         found = [getattr(each, name)(arguments) for each in (pieces, whole)]

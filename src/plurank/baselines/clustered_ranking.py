@@ -1,22 +1,20 @@
 """ClusteredRanking: everybody follows one of a few rankings, and nobody mixes them."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.baselines.single_ranking import ScoredFit
 from plurank.baselines.strengths import WinTable, improve, prior_cost
-from plurank.blas import one_blas_thread
 from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
-from plurank.engine.local import LocalEngine
-from plurank.engine.sources import as_comparisons
-from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError
+from plurank.engine.local import Engine
+from plurank.exceptions import NotIdentifiableError
 from plurank.inference.likelihood import Seeds, UserLikelihood
 from plurank.inference.posterior import Draws
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
@@ -43,6 +41,13 @@ class Clusters(NamedTuple):
     shares: Floats
     history: tuple[float, ...] = ()
     converged: bool = False
+
+
+@dataclass(kw_only=True)
+class ClusteredFit(ScoredFit):
+    """What a fit found, see the attributes of ``ClusteredRanking``."""
+
+    log_posterior: Floats
 
 
 class ClusteredRanking(RankingModel):
@@ -119,66 +124,26 @@ class ClusteredRanking(RankingModel):
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS}
 
-    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Try several initialisations, and run EM from the best one.
-
-        Parameters
-        ----------
-        X : Comparisons, Store or data frame
-            The comparisons.
-        y : None
-            Ignored; scikit-learn passes it.
-        on_progress : callable, default=silent
-            Called with the name of a stage and the share of it that is done.
-
-        Returns
-        -------
-        ClusteredRanking
-            The fitted model itself.
-
-        Raises
-        ------
-        DataError
-            If the comparisons are not valid.
-        ParameterError
-            If a parameter is not valid.
-        NotIdentifiableError
-            If there are fewer users than clusters.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the posterior was still growing after ``max_iter`` passes; the fit is kept.
-        """
-        self._check_parameters()
-        comparisons = as_comparisons(X)
-        self._check_enough(comparisons)
-        rng = as_generator(self.random_state)
-        # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with one_blas_thread():
-            mixture = Mixture.of(comparisons, self.prior)
-            best = self._start(comparisons, mixture, rng, on_progress)
-            self._keep(comparisons, mixture.maximise(best, self.max_iter, self.tol, on_progress))
-        self._keep_votes(comparisons, LocalEngine())
-        self._order_rankings()
-        if not self.converged_:
-            message = f"the posterior was still growing after {count(self.n_iter_, 'iteration')}; the fit is kept."
-            hint = ("Try a larger ", Argument("max_iter"), ".")
-            warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=2)
-        return self
+    def _fit(self, source: Comparisons, engine: Engine, on_progress: Progress) -> ClusteredFit:  # noqa: ARG002
+        if self.n_rankings > source.n_users:
+            raise NotIdentifiableError(
+                f"{count(self.n_rankings, 'ranking')} were asked for, but there are only "
+                f"{count(source.n_users, 'user')}, each of whom follows one. Try fewer rankings."
+            )
+        mixture = Mixture.of(source, self.prior)
+        best = self._start(source, mixture, as_generator(self.random_state), on_progress)
+        clusters = mixture.maximise(best, self.max_iter, self.tol, on_progress)
+        return ClusteredFit(
+            scores=clusters.scores, rankings=BradleyTerry(clusters.scores).rankings,
+            user_weights=mixture.members_of(clusters)[0], mean_weights=clusters.shares, concentration=ONE_RANKING_EACH,
+            log_posterior=np.array(clusters.history), n_iter=len(clusters.history), converged=clusters.converged,
+        )  # fmt: skip
 
     def _check_parameters(self) -> None:
         for name in ("n_rankings", "n_starts", "max_iter"):
             check_whole(name, getattr(self, name), 1)
         check_positive("prior", self.prior)
         check_positive("tol", self.tol)
-
-    def _check_enough(self, comparisons: Comparisons) -> None:
-        if self.n_rankings > comparisons.n_users:
-            raise NotIdentifiableError(
-                f"{count(self.n_rankings, 'ranking')} were asked for, but there are only "
-                f"{count(comparisons.n_users, 'user')}, each of whom follows one. Try fewer rankings."
-            )
 
     def _start(
         self, comparisons: Comparisons, mixture: "Mixture", rng: np.random.Generator, on_progress: Progress
@@ -195,15 +160,6 @@ class ClusteredRanking(RankingModel):
             begun = mixture.clusters_of(members, np.zeros((comparisons.n_items, self.n_rankings)))
             tried.append(mixture.maximise(begun, min(TRIAL_PASSES, self.max_iter), self.tol))
         return max(tried, key=lambda clusters: clusters.history[-1])
-
-    def _keep(self, comparisons: Comparisons, clusters: Clusters) -> None:
-        self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = comparisons.summary()
-        self.scores_, self.rankings_ = clusters.scores, BradleyTerry(clusters.scores).rankings
-        self.mean_weights_, self.concentration_ = clusters.shares, ONE_RANKING_EACH
-        self.log_posterior_ = np.array(clusters.history)
-        self.n_iter_, self.converged_ = len(clusters.history), clusters.converged
-        self.user_weights_ = self._infer_weights(comparisons)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         mixture = Mixture.of(comparisons, self.prior)

@@ -10,22 +10,18 @@ errors of that value. Several tolerances are tried; for each, the masses and whi
 turns, and the one whose rankings explain the values best is kept.
 """
 
-import warnings
-from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.blas import one_blas_thread
 from plurank.data.comparisons import Comparisons
-from plurank.engine.local import LocalEngine
-from plurank.engine.sources import as_comparisons
-from plurank.exceptions import ConvergenceWarning, NotIdentifiableError, ParameterError
+from plurank.engine.local import Engine
+from plurank.exceptions import NotIdentifiableError, ParameterError
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
-from plurank.topic.estimator import StrictRankings
+from plurank.topic.estimator import StrictFit, StrictRankings, weigh_users
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import ranking_matrix
 from plurank.topic.prior import fit_prior
@@ -108,6 +104,7 @@ class FJS(StrictRankings):
     """
 
     about = "the sparsest mixture behind the pooled preferences"
+    unfinished = "the masses were still changing"
 
     def __init__(self, n_rankings: int = 10) -> None:
         self.n_rankings = n_rankings
@@ -117,66 +114,24 @@ class FJS(StrictRankings):
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS}
 
-    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Pool all users, find the masses and their rankings, then infer the weights of every user.
+    def _fit(self, source: Comparisons, engine: Engine, on_progress: Progress) -> StrictFit:
+        on_progress("counting pairs", 0.0)
+        moments = pair_moments(source, 0)  # no half of it is used, so the seed of the halves is none
+        found = fit_sparsest(pooled_marginals(moments), self.n_rankings, on_progress)
+        rankings = found.rounded.rankings
 
-        Parameters
-        ----------
-        X : Comparisons, Store or data frame
-            The comparisons.
-        y : None
-            Ignored; scikit-learn passes it.
-        on_progress : callable, default=silent
-            Called with the name of a stage and the share of it that is done.
+        def prior(_: Comparisons, flip: float) -> tuple[Floats, float]:
+            return found.masses, fit_prior(moments, rankings, flip)[1]
 
-        Returns
-        -------
-        FJS
-            The fitted model itself.
-
-        Raises
-        ------
-        DataError
-            If the comparisons are not valid, or no user has two of them.
-        ParameterError
-            If ``n_rankings`` is not an integer from 1 to 20.
-        NotIdentifiableError
-            If fewer masses than ``n_rankings`` are found.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the masses were still changing in the last round; they are kept.
-        """
-        self._check_parameters()
-        comparisons = as_comparisons(X)
-        with one_blas_thread():
-            on_progress("counting pairs", 0.0)
-            moments = pair_moments(comparisons, 0)  # no half of it is used, so the seed of the halves is none
-            found = fit_sparsest(pooled_marginals(moments), self.n_rankings, on_progress)
-            self._keep(comparisons, found)
-            self._weigh_users(comparisons, partial(self._fit_concentration, moments), on_progress, LocalEngine())
-        self._keep_votes(comparisons, LocalEngine())
-        self._order_rankings()
-        if not self.converged_:
-            message = f"the masses were still moving after {self.n_iter_} rounds; they are kept. Try fewer rankings."
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        return self
+        return StrictFit(
+            rankings=rankings, intransitive_triples=found.rounded.n_intransitive, n_iter=found.n_rounds,
+            converged=found.is_stable, **weigh_users(source, rankings, prior, engine, on_progress),
+        )  # fmt: skip
 
     def _check_parameters(self) -> None:
         if check_whole("n_rankings", self.n_rankings, 1) > MOST_RANKINGS:
             expected = f"at most {MOST_RANKINGS}, because FJS lists all sums of that many masses"
             raise ParameterError(parameter="n_rankings", expected=expected, got=f"{self.n_rankings!r}")
-
-    def _keep(self, comparisons: Comparisons, found: SparseFit) -> None:
-        self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = comparisons.summary()
-        self.rankings_, self.mean_weights_ = found.rounded.rankings, found.masses
-        self.intransitive_triples_ = found.rounded.n_intransitive
-        self.n_iter_, self.converged_ = found.n_rounds, found.is_stable
-
-    def _fit_concentration(self, moments: Moments, _: Comparisons) -> None:
-        self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)[1]
 
 
 def pooled_marginals(moments: Moments) -> Marginals:

@@ -1,40 +1,49 @@
 """PairTopics: the paper's topics without rankings, to see what rankings are good for."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.blas import one_blas_thread
 from plurank.choices import Detection
 from plurank.data.comparisons import Comparisons
 from plurank.data.split import every_nth_user
-from plurank.engine.local import LocalEngine
-from plurank.engine.sources import as_comparisons
-from plurank.models.base import RankingModel
+from plurank.engine.local import Engine
+from plurank.models.base import FitResult, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.progress import Progress, silent
+from plurank.progress import Progress
 from plurank.random import RandomState, as_generator, draw_seed
-from plurank.topic.estimator import FLIP_SAMPLE, N_WEIGHING_ROUNDS
+from plurank.topic.estimator import FLIP_SAMPLE, N_ROUNDS
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import FIRST_FLIP, win_probabilities
 from plurank.topic.prior import fit_topic_prior
 from plurank.topic.recover import REGRESSION_TOL, detect
 from plurank.topic.rounding import estimate_ranking_matrix
 from plurank.topic.user_weights import flip_behind
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Integers
 from plurank.validation import check_choice, check_whole
 
 MAX_LEGS, ROUNDS, TOLERANCE = 40, 5, 1e-3  # of the weights' EM: rounds a leg, and the move in one that counts as none
 LEAST_WEIGHT = 1e-12  # a weight of zero would stay zero whatever the user says
 CERTAIN = 1e300  # evidence behind probabilities that are taken as they are
+STAGE = "weighing topics for every user"
 CHUNK = 2**18  # comparisons whose K probabilities are looked up at once
 OWN_FIELDS = {
     "flip_probability_": Field("f", (), "at most a half"),
     "pairs_": Field("i", ("pairs", 2), "not negative"),
     "preferences_": Field("f", ("pairs", "K"), "not negative"),
 }
+
+
+@dataclass(kw_only=True)
+class TopicsFit(FitResult):
+    """What a fit found, see the attributes of ``PairTopics``."""
+
+    flip_probability: float
+    pairs: Integers
+    preferences: Floats
 
 
 class PairTopics(RankingModel):
@@ -85,7 +94,7 @@ class PairTopics(RankingModel):
     """
 
     about = "topics of pairs, without ranking structure"
-    pairs_: NDArray[np.int64]
+    pairs_: Integers
     preferences_: Floats
     flip_probability_: float
 
@@ -101,46 +110,27 @@ class PairTopics(RankingModel):
         """What a fitted model consists of."""
         return {**COMMON, **OWN_FIELDS}
 
-    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Detect novel pairs (Algorithm 2), regress the others on them (Algorithm 3), then infer the user weights.
-
-        Parameters
-        ----------
-        X : Comparisons, Store or data frame
-            The comparisons.
-        y : None
-            Ignored; scikit-learn passes it.
-        on_progress : callable, default=silent
-            Called with the name of a stage and the share of it that is done.
-
-        Returns
-        -------
-        PairTopics
-            The fitted model itself.
-
-        Raises
-        ------
-        DataError
-            If the comparisons are not valid, or no user has two of them.
-        ParameterError
-            If a parameter is not valid.
-        NotIdentifiableError
-            If fewer topics than ``n_rankings`` can be told apart.
-        """
-        self._check_parameters()
-        comparisons = as_comparisons(X)
+    def _fit(self, source: Comparisons, engine: Engine, on_progress: Progress) -> TopicsFit:  # noqa: ARG002
         rng = as_generator(self.random_state)
-        # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with one_blas_thread():
-            on_progress("counting pairs", 0.0)
-            moments = pair_moments(comparisons, draw_seed(rng))
-            novel = detect(moments, self.n_rankings, self.detection, rng=rng, on_progress=on_progress)
-            matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, REGRESSION_TOL)
-            self._keep(comparisons, moments, matrix)
-            self._weigh_topics(comparisons, moments, on_progress)
-        self._keep_votes(comparisons, LocalEngine())
-        self._order_rankings()
-        return self
+        on_progress("counting pairs", 0.0)
+        moments = pair_moments(source, draw_seed(rng))
+        novel = detect(moments, self.n_rankings, self.detection, rng=rng, on_progress=on_progress)
+        matrix = estimate_ranking_matrix(novel.gram, novel.targets, moments.counts, REGRESSION_TOL)
+        topics, mean = Topics.of(matrix, moments), matrix.sum(axis=0) / matrix.sum()
+        sample = every_nth_user(source, FLIP_SAMPLE)
+        rows, users, flip = topics.rows(sample.winners, sample.losers), sample.user_of_each(), FIRST_FLIP
+        for turn in range(N_ROUNDS):
+            on_progress(STAGE, turn / (N_ROUNDS + 1))
+            _, concentration = fit_topic_prior(moments, topics.table(0.0)[:-1], flip)
+            weights = topics.infer_weights(sample, flip, concentration * mean)
+            flip = flip_behind(mix(rows, users, topics.table(0.0), weights), sample.weights)
+        weights = topics.infer_weights(source, flip, concentration * mean)
+        on_progress(STAGE, 1.0)
+        return TopicsFit(
+            rankings=np.argsort(-topics.mean_wins(FIRST_FLIP).T, axis=1, kind="stable"), user_weights=weights,
+            mean_weights=mean, concentration=concentration, flip_probability=flip, pairs=topics.pairs,
+            preferences=topics.preferences, n_iter=1, converged=True,
+        )  # fmt: skip
 
     def _check_parameters(self) -> None:
         check_whole("n_rankings", self.n_rankings, 1)
@@ -149,71 +139,72 @@ class PairTopics(RankingModel):
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters are impossible, or pairs are not pairs of items in ascending order."""
         super().check_consistent()
-        keys = self._keys(*self.pairs_.T)
+        keys = self._topics().keys(*self.pairs_.T)
         ascending = (self.pairs_[:, 0] < self.pairs_[:, 1]).all() and (np.diff(keys) > 0).all()
         if not ascending or self.pairs_.max(initial=0) >= len(self.items_):
             raise ValueError("pairs_ are not pairs of items in ascending order")
         if len(self.preferences_) != len(self.pairs_) or (self.preferences_ > 1).any():
             raise ValueError("preferences_ are not probabilities, one row for every pair")
 
-    def _keep(self, comparisons: Comparisons, moments: Moments, matrix: Floats) -> None:
-        self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = comparisons.summary()
-        self.pairs_ = np.stack([moments.lower, moments.higher], axis=1).astype(np.int64)
+    def _topics(self) -> "Topics":
+        return Topics(len(self.items_), self.pairs_, self.preferences_)
+
+    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        return self._topics().infer_weights(comparisons, self.flip_probability_, self.weight_prior())
+
+    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+        topics = self._topics()
+        return topics.table(self.flip_probability_)[topics.rows(winners, losers)]
+
+    def _item_scores(self, weights: Floats) -> Floats:
+        return self._topics().mean_wins(self.flip_probability_) @ weights
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Topics over pairs (n_pairs, 2) of items: the probability (n_pairs, K) to prefer the first, before flips."""
+
+    n_items: int
+    pairs: Integers
+    preferences: Floats
+
+    @classmethod
+    def of(cls, matrix: Floats, moments: Moments) -> Self:
+        """Take preferences from the weighted ranking matrix (W, K)."""
         forward, total = matrix[0::2], matrix[0::2] + matrix[1::2]
-        self.preferences_ = np.divide(forward, total, out=np.full_like(forward, 0.5), where=total > 0)
-        self.mean_weights_ = matrix.sum(axis=0) / matrix.sum()
-        self.flip_probability_ = FIRST_FLIP
-        self.rankings_ = np.argsort(-self._mean_wins().T, axis=1, kind="stable")
-        self.n_iter_, self.converged_ = 1, True
+        preferences = np.divide(forward, total, out=np.full_like(forward, 0.5), where=total > 0)
+        return cls(moments.n_items, np.stack([moments.lower, moments.higher], axis=1).astype(np.int64), preferences)
 
-    def _weigh_topics(self, comparisons: Comparisons, moments: Moments, on_progress: Progress) -> None:
-        """Fit concentration and flip probability in turns on some of the users, then the weights of all."""
-        sample = every_nth_user(comparisons, FLIP_SAMPLE)
-        rows, users = self._rows_of(sample.winners, sample.losers), sample.user_of_each()
-        for turn in range(N_WEIGHING_ROUNDS):
-            on_progress("weighing topics for every user", turn / (N_WEIGHING_ROUNDS + 1))
-            _, self.concentration_ = fit_topic_prior(moments, self._table(0.0)[:-1], self.flip_probability_)
-            agreeing = mix(rows, users, self._table(0.0), self._infer_weights(sample))
-            self.flip_probability_ = flip_behind(agreeing, sample.weights)
-        self.user_weights_ = self._infer_weights(comparisons)
-        on_progress("weighing topics for every user", 1.0)
-
-    def _table(self, flip: float | None = None) -> Floats:
+    def table(self, flip: float) -> Floats:
         """Probabilities of ordered pairs, (W + 1, K): row 2 p + (left > right) of pair p; the last for all others."""
-        table = np.full((2 * len(self.preferences_) + 1, self.preferences_.shape[1]), 0.5)
-        table[0:-1:2], table[1::2] = self.preferences_, 1.0 - self.preferences_
-        return win_probabilities(table, self.flip_probability_ if flip is None else flip)
+        table = np.full((2 * len(self.preferences) + 1, self.preferences.shape[1]), 0.5)
+        table[0:-1:2], table[1::2] = self.preferences, 1.0 - self.preferences
+        return win_probabilities(table, flip)
 
-    def _keys(self, lower: NDArray[Any], higher: NDArray[Any]) -> NDArray[np.int64]:
-        return lower.astype(np.int64) * len(self.items_) + higher
+    def keys(self, lower: NDArray[Any], higher: NDArray[Any]) -> Integers:
+        """Number pairs of items, in ascending order."""
+        return lower.astype(np.int64) * self.n_items + higher
 
-    def _rows_of(self, left: Codes, right: Codes) -> Codes:
+    def rows(self, left: Codes, right: Codes) -> Codes:
         """Return the row of every ordered pair (left, right) in the table, (n,)."""
-        known = self._keys(*self.pairs_.T)
-        keys = self._keys(np.minimum(left, right), np.maximum(left, right))
+        known = self.keys(*self.pairs.T)
+        keys = self.keys(np.minimum(left, right), np.maximum(left, right))
         at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
         return np.where(known[at] == keys, 2 * at + (left > right), 2 * len(known)).astype(np.int32)
 
-    def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        c = comparisons
-        prior = self.weight_prior()
-        return weigh_topics(c, self._rows_of(c.winners, c.losers), self._table(), prior)
+    def infer_weights(self, comparisons: Comparisons, flip: float, prior: Floats) -> Floats:
+        """Return the most probable weights of every user under a Dirichlet(prior), (M, K)."""
+        rows = self.rows(comparisons.winners, comparisons.losers)
+        return weigh_topics(comparisons, rows, self.table(flip), prior)
 
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
-        return self._table()[self._rows_of(winners, losers)]
-
-    def _mean_wins(self) -> Floats:
+    def mean_wins(self, flip: float) -> Floats:
         """P(preferred to another item drawn at random), (Q, K)."""
-        n_items, leads = len(self.items_), self._table()[0:-1:2] - 0.5
+        leads = self.table(flip)[0:-1:2] - 0.5
         sums = [
-            np.bincount(self.pairs_[:, 0], lead, n_items) - np.bincount(self.pairs_[:, 1], lead, n_items)
+            np.bincount(self.pairs[:, 0], lead, self.n_items) - np.bincount(self.pairs[:, 1], lead, self.n_items)
             for lead in leads.T
         ]
-        return 0.5 + np.stack(sums, axis=1) / (n_items - 1)
-
-    def _item_scores(self, weights: Floats) -> Floats:
-        return self._mean_wins() @ weights
+        return 0.5 + np.stack(sums, axis=1) / (self.n_items - 1)
 
 
 def weigh_topics(comparisons: Comparisons, rows: Codes, table: Floats, prior: Floats) -> Floats:

@@ -4,7 +4,7 @@ from typing import Any
 
 from plurank.baselines.single_ranking import SingleRanking
 from plurank.data.split import check_test_size, hold_out, some_users, too_few
-from plurank.engine.sources import as_comparisons, as_source
+from plurank.engine.blocks import as_comparisons, as_source
 from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel

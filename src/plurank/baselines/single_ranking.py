@@ -1,28 +1,31 @@
 """SingleRanking: one ranking for everybody."""
 
-import warnings
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from plurank.baselines.strengths import WinTable, maximise, walk
-from plurank.blas import one_blas_thread
 from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
-from plurank.engine.local import LocalEngine
-from plurank.engine.sources import as_comparisons
-from plurank.exceptions import Argument, ConvergenceWarning
+from plurank.engine.local import Engine
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
-from plurank.models.base import RankingModel
+from plurank.models.base import FitResult, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.progress import Progress, silent
-from plurank.text import count
+from plurank.progress import Progress
 from plurank.types import Codes, Floats
 from plurank.validation import check_choice, check_positive, check_whole
 
 Method = Literal["mm", "spectral"]
 METHODS = {"mm": (maximise, 1e-6), "spectral": (walk, 1e-9)}  # and the change that counts as none
 STAGE = "fitting one ranking"
+
+
+@dataclass(kw_only=True)
+class ScoredFit(FitResult):
+    """What a fit of rankings with scores (Q, K) found."""
+
+    scores: Floats
 
 
 class SingleRanking(RankingModel):
@@ -69,6 +72,7 @@ class SingleRanking(RankingModel):
     """
 
     about = "one Bradley-Terry ranking for everybody"
+    unfinished = "the scores were still changing"
     scores_: Floats
 
     def __init__(self, method: Method = "mm", *, prior: float = 0.1, max_iter: int = 10_000) -> None:
@@ -81,63 +85,23 @@ class SingleRanking(RankingModel):
         """What a fitted model consists of."""
         return {**COMMON, "scores_": Field("f", ("Q", "K"), "a score")}
 
-    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
-        """Count the wins of every pair, then find the scores.
-
-        Parameters
-        ----------
-        X : Comparisons, Store or data frame
-            The comparisons.
-        y : None
-            Ignored; scikit-learn passes it.
-        on_progress : callable, default=silent
-            Called with the name of a stage and the share of it that is done.
-
-        Returns
-        -------
-        SingleRanking
-            The fitted model itself.
-
-        Raises
-        ------
-        DataError
-            If the comparisons are not valid.
-        ParameterError
-            If a parameter is not valid.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the scores were still changing after ``max_iter`` rounds; they are kept.
-        """
-        self._check_parameters()
-        comparisons = as_comparisons(X)
+    def _fit(self, source: Comparisons, engine: Engine, on_progress: Progress) -> ScoredFit:  # noqa: ARG002
         solve, tol = METHODS[self.method]
-        with one_blas_thread():
-            table = count_wins(comparisons, self.prior)
-            scores, self.n_iter_, self.converged_ = solve(
-                table, self.max_iter, tol, lambda n: on_progress(STAGE, (n - 1) / self.max_iter)
-            )
-        self._keep(comparisons, scores[:, None])
+        table = count_wins(source, self.prior)
+        scores, n_iter, converged = solve(
+            table, self.max_iter, tol, lambda n: on_progress(STAGE, (n - 1) / self.max_iter)
+        )
         on_progress(STAGE, 1.0)
-        if not self.converged_:
-            message = f"the scores were still changing after {count(self.n_iter_, 'iteration')}; they are kept."
-            hint = ("Try a larger ", Argument("max_iter"), ".")
-            warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=2)
-        return self
+        return ScoredFit(
+            scores=scores[:, None], rankings=BradleyTerry(scores[:, None]).rankings,
+            user_weights=self._infer_weights(source), mean_weights=np.ones(1), concentration=1.0,
+            n_iter=n_iter, converged=converged,
+        )  # fmt: skip
 
     def _check_parameters(self) -> None:
         check_choice("method", self.method, Method)
         check_positive("prior", self.prior)
         check_whole("max_iter", self.max_iter, 1)
-
-    def _keep(self, comparisons: Comparisons, scores: Floats) -> None:
-        self.items_, self.users_ = comparisons.items, comparisons.users
-        self.data_ = comparisons.summary()
-        self.scores_, self.rankings_ = scores, BradleyTerry(scores).rankings
-        self.mean_weights_, self.concentration_ = np.ones(1), 1.0
-        self.user_weights_ = self._infer_weights(comparisons)
-        self._keep_votes(comparisons, LocalEngine())
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return np.ones((comparisons.n_users, 1))

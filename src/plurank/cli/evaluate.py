@@ -60,9 +60,9 @@ def evaluate(
 
 def _evaluate(fitted: "RankingModel", source: "Comparisons | Store") -> dict[str, Any]:
     from plurank.data.encoding import look_up
-    from plurank.engine.sources import pieces_of
+    from plurank.engine.blocks import iterate_users
 
-    n_known = sum(int((look_up(piece.users, fitted.users_, "user") >= 0).sum()) for piece in pieces_of(source))
+    n_known = sum(int((look_up(piece.users, fitted.users_, "user") >= 0).sum()) for piece in iterate_users(source))
     return {
         "log_likelihood": fitted.score(source),
         "accuracy": fitted.accuracy(source),

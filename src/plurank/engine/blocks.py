@@ -4,12 +4,15 @@ Blocks depend on the data alone. Their sums are added as a tree: 0 + 1, 2 + 3, .
 2^j neighbouring blocks, the first a multiple of 2^j, can be added anywhere, and the total is the same to the last bit.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from plurank.data.comparisons import Comparisons
+from plurank.store.store import Store
 
 MOST_BLOCKS, FEWEST_BLOCKS = 64, 4
 MOST_COMPARISONS = 2**22  # in a block, or there are more of them
@@ -68,9 +71,38 @@ def number_groups(offsets: NDArray[np.int64], edges: Edges, bytes_per_sum: int =
     return [Group(number, group) for number, group in enumerate(group_blocks(edges, 0, max(together, 1)))]
 
 
-def group_users(offsets: NDArray[np.int64], least: int = 1) -> list[Group]:
-    """Put users together into groups for work whose sums are small."""
-    return number_groups(offsets, cut_users(offsets, 0), least=least)
+def groups_of(source: Comparisons | Store, least: int = 1, edges: Edges | None = None, sums: int = 0) -> list[Group]:
+    """Return the groups in which users are worked on: one where they are in memory, and of a store at least so many.
+
+    edges are those of the blocks, by default for sums that are small; sums is the size of a block's sums in bytes.
+    """
+    edges = cut_users(source.offsets, 0) if edges is None else edges
+    return number_groups(source.offsets, edges, sums, least) if isinstance(source, Store) else [Group(0, edges)]
+
+
+def read_users(source: Comparisons | Store, group: Group, *, labelled: bool = False) -> Comparisons:
+    """Return the users of a group; without ``labelled`` those of a store are numbered, not named, which is faster."""
+    if isinstance(source, Store):
+        return source.block(*group.users, labelled=labelled)
+    return source if group.users == (0, source.n_users) else source.block(*group.users)
+
+
+def iterate_users(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
+    """Yield comparisons at once, and those of a store group by group of users."""
+    source = as_source(X)
+    return (read_users(source, group, labelled=labelled) for group in groups_of(source))
+
+
+def as_comparisons(X: Any) -> Comparisons:
+    """Take Comparisons, or a frame or a store that can become Comparisons."""
+    if isinstance(X, Store):
+        return X.to_comparisons()
+    return X if isinstance(X, Comparisons) else Comparisons.from_frame(X)
+
+
+def as_source(X: Any) -> Comparisons | Store:
+    """Take a store as it is, and anything else as Comparisons."""
+    return X if isinstance(X, Store) else as_comparisons(X)
 
 
 def sum_tree(parts: Iterable[Sum], merge: Callable[[Sum, Sum], Sum]) -> Sum:

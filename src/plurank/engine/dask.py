@@ -157,6 +157,3 @@ def _unwrap(result: Any) -> Any:
     if isinstance(result, Refusal):
         raise result.error
     return result
-
-
-ENGINE = DaskEngine

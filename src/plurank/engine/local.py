@@ -1,10 +1,14 @@
-"""Work runs in this process, one part after the other; the kernels use all its threads."""
+"""Where work runs: in this process, one part after the other, with kernels that use all its threads; or elsewhere."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from plurank.choices import EngineName
 from plurank.engine.blocks import sum_tree
-from plurank.exceptions import Argument, ParameterError
+from plurank.exceptions import Argument, EngineError, ParameterError
+from plurank.store.store import Store
+from plurank.validation import check_choice
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -66,4 +70,27 @@ class LocalEngine:
         """Nothing was started."""
 
 
-ENGINE = LocalEngine
+@contextmanager
+def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
+    """Return the engine that a fit of these data runs on."""
+    check_choice("engine", engine, EngineName)
+    if engine != "local" and not isinstance(X, Store):
+        raise ParameterError(
+            (Argument("engine", engine), " requires a store, not comparisons in memory."),
+            parameter="engine",
+            hint="Create one with `plurank ingest` (plurank.ingest).",
+        )
+    runner = LocalEngine(scheduler) if engine == "local" else _dask_engine(scheduler)
+    try:
+        yield runner
+    finally:
+        runner.close()
+
+
+def _dask_engine(scheduler: Any) -> Engine:
+    try:
+        from plurank.engine.dask import DaskEngine
+    except ImportError as error:
+        needs = f" requires {error.name}: pip install 'plurank[dask]'."
+        raise EngineError((Argument("engine", "dask"), needs), parameter="engine") from None
+    return DaskEngine(scheduler)

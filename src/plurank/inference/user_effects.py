@@ -72,7 +72,7 @@ def choose_scale(
     """Choose the spread of deviations that predicts test comparisons best, from what rankings predict of those and of
     the ones asked; None where it gains no more than chance could.
 
-    rows: of the test comparisons' people among those asked, (n,).
+    rows: of the test comparisons' users among those asked, (n,), -1 for others.
     """
     counts = np.ones(len(test)) if test.weights is None else test.weights
     best, chosen = np.zeros(len(test)), None
@@ -82,7 +82,7 @@ def choose_scale(
         if gains.sum() <= best.sum():
             break
         best, chosen = gains, scale
-    by_person = np.bincount(rows, best)
+    by_person = np.bincount(rows + 1, best)
     return chosen if best.sum() > SURE * np.sqrt(by_person @ by_person) else None
 
 

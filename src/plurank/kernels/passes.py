@@ -136,10 +136,10 @@ def _pass_over(
         native, users.n_blocks, work, *users.arguments, *table, n_items, n_rankings, *users.prior, n_rounds,
         theta, values, sums, int(informed), information, means, concentration, memory=memory,
     )  # fmt: skip
-    by_item = sum_tree(sums)
+    by_item = add_blocks(sums)
     gradient, hessian = (by_item[:, part, :n_rankings].copy() for part in range(2))
-    log_posterior = float(sum_tree(values)[0])
-    information = sum_tree(information)[:, :, :n_rankings].copy()  # without what all blocks held
+    log_posterior = float(add_blocks(values)[0])
+    information = add_blocks(information)[:, :, :n_rankings].copy()  # without what all blocks held
     return theta, log_posterior, gradient, hessian, means, concentration, information
 
 
@@ -169,7 +169,7 @@ def places_pass(
         np.ascontiguousarray(laws), n_items, n_rankings, *users.prior, n_rounds, theta, values, concentration,
         memory=_mixture_memory(n_rankings, users.most),
     )  # fmt: skip
-    return theta, float(sum_tree(values)[0]), concentration
+    return theta, float(add_blocks(values)[0]), concentration
 
 
 def _pad(table: Floats, value: float) -> Floats:
@@ -180,7 +180,7 @@ def _pad(table: Floats, value: float) -> Floats:
     return padded
 
 
-def sum_tree(parts: Floats) -> Floats:
+def add_blocks(parts: Floats) -> Floats:
     """Sum over the first axis as a tree, so that 2^j neighbours can be summed elsewhere; parts are used up."""
     if not len(parts):
         return np.zeros(parts.shape[1:])

@@ -15,20 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plurank.engine.blocks import as_comparisons
 from plurank.engine.local import Engine
-from plurank.engine.sources import as_comparisons
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import as_path, only_one, write_beside
 from plurank.mixed.bradley_terry import ScoreSums
 from plurank.mixed.priors import Priors
 from plurank.mixed.refine import QuasiNewton, RefineState
-from plurank.mixed.users import StoredUsers, Users, UsersInMemory, WeightFiles
+from plurank.mixed.users import Users, WeightFiles
 from plurank.store.store import MANIFEST, Store
-
-# Where a fit has got to, kept on disk, so that a fit that was stopped or killed goes on.
-#
-# Ours. What a fit knows is in one small file, written beside and renamed: what it is a fit of, the priors, the climb of
-# the scores, and which version of the user weights goes with it.
 
 EVERY = 3  # passes
 NAME = "checkpoint.npz"
@@ -48,35 +43,39 @@ class CheckpointState(NamedTuple):
 
 @dataclass
 class Checkpoint:
-    """The checkpoint of one fit. about: what it is a fit of, in JSON; another fit's checkpoint is refused."""
+    """The checkpoint of one fit. about: what it is a fit of, in JSON; another fit's checkpoint is an error.
+
+    rated and quality are what the fit found before its first pass; saved is what an earlier fit left.
+    """
 
     files: WeightFiles
     about: dict[str, Any]
     saved: CheckpointState | None = None
+    rated: bool = False
+    quality: dict[str, Any] | None = None
 
     @property
     def path(self) -> Path:
         """The file."""
         return self.files.folder / NAME
 
-    def go_on(self, users: Users) -> tuple[StoredUsers, RefineState]:
+    def resume(self, users: Users) -> tuple[Users, RefineState]:
         """Return the users with their weights, and the state of the refinement."""
-        assert isinstance(users, StoredUsers)
         assert self.saved is not None
-        return users.resume(self.saved.version, self.saved.least_groups), self.saved.state
+        self.files.resume(self.saved.version)
+        begun = users.begin(self.saved.priors.mean)
+        return begun.resume(self.saved.version, self.saved.least_groups), self.saved.state
 
-    def keep(
-        self, users: Users, rated: bool, priors: Priors, quality: dict[str, Any] | None, state: RefineState
-    ) -> None:
+    def keep(self, users: Users, priors: Priors, state: RefineState) -> None:
         """Save every few passes."""
         if len(state.history) % EVERY:
             return
-        assert isinstance(users, StoredUsers)
         version = users.accepted
         assert version is not None
         self.files.settle(version)
         arrays: dict[str, Any] = {
-            "about": np.array(json.dumps(self.about)), "quality": np.array(json.dumps(quality)), "rated": rated,
+            "about": np.array(json.dumps(self.about)), "quality": np.array(json.dumps(self.quality)),
+            "rated": self.rated,
             "version": version, "mean": priors.mean, "least_groups": users.least_groups,
             "priors": np.array([priors.concentration, priors.score_scale, priors.rating_weight]),
             "scores": state.scores,
@@ -135,7 +134,7 @@ def clear_checkpoint(folder: Path) -> None:
 
 @contextmanager
 def open_users(
-    X: Any, n_rankings: int, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
+    X: Any, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
 ) -> Iterator[tuple[Users, Checkpoint | None]]:
     """Return the users, and where their fit keeps checkpoints.
 
@@ -149,7 +148,7 @@ def open_users(
                 parameter="checkpoint",
                 hint="Create one with `plurank ingest` (plurank.ingest).",
             )
-        yield UsersInMemory(as_comparisons(X)), None
+        yield Users(as_comparisons(X)), None
         return
     folder = _own_folder(X) if checkpoint is None else _named_folder(checkpoint, resume)
     if checkpoint is None and resume:
@@ -168,7 +167,7 @@ def open_users(
                 kept.load()
             else:
                 files.clear()
-            yield StoredUsers(X, n_rankings, engine, files, least_groups=engine.least_units), kept
+            yield Users(X, storage=files, engine=engine, least_groups=engine.least_units), kept
     finally:
         if checkpoint is None:
             files.remove()

@@ -1,7 +1,7 @@
 """MixedRanking: start well, then maximise the posterior with rankings as structure."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, Self
 
@@ -10,11 +10,10 @@ import numpy as np
 from plurank.blas import one_blas_thread
 from plurank.choices import ComponentName, EngineName, Mixing
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import look_up, object_array
-from plurank.data.split import weigh_observations
+from plurank.data.encoding import Labels, look_up, object_array
 from plurank.data.summary import add_update
-from plurank.engine.local import LocalEngine
-from plurank.engine.sources import as_comparisons, as_source, open_engine
+from plurank.engine.blocks import as_comparisons, as_source
+from plurank.engine.local import Engine, LocalEngine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.user_effects import check_scale
@@ -22,30 +21,31 @@ from plurank.metrics.predictions import Influence, check_influence, check_qualit
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import open_users
 from plurank.mixed.fit import (
-    WEIGHING_ROUNDS,
+    Known,
+    Member,
+    MixedFit,
+    Settings,
     choose_priors_of,
     fit_to_predict,
     fit_users,
-    update_scores,
+    members_of,
+    observe,
+    predict,
+    update_fit,
 )
 from plurank.mixed.init import Init
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.mixed.orders import ORDERS
-from plurank.mixed.priors import Priors, count_weights, mean_of
-from plurank.mixed.users import Users, UsersInMemory
-from plurank.models.base import Followers
+from plurank.mixed.priors import Priors, count_weights
+from plurank.mixed.users import Users
+from plurank.models.base import FitResult, Memberships
 from plurank.models.consensus import add_votes, count_votes
 from plurank.models.deprecated import OldAttributes, accept_old_names
 from plurank.models.estimator import check_is_fitted
-from plurank.models.fields import (
-    COMMON,
-    Field,
-    Fields,
-    JsonField,
-    plain,
-)
+from plurank.models.fields import COMMON, Field, Fields, JsonField, plain
 from plurank.progress import Progress, silent
 from plurank.random import RandomState
+from plurank.store.store import Store
 from plurank.text import count
 from plurank.topic.orders import OrderedComponent
 from plurank.types import Codes, Floats
@@ -253,41 +253,53 @@ class MixedRanking(ScoredRankings, OldAttributes):
         True
         """
         self._check_parameters()
+        return self._run_fit(
+            as_source(X), engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
+            resume=resume,
+        )  # fmt: skip
+
+    def _fit(
+        self,
+        source: Comparisons | Store,
+        engine: Engine,
+        on_progress: Progress,
+        checkpoint: str | PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> MixedFit:
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
-        # what a fit that goes on must agree on; more passes are welcome
+        self._check_enough(source)
+        # what a fit that is resumed must agree on; more passes are welcome
         about = {name: plain(value) for name, value in self.get_params().items() if name != "max_iter"}
-        # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with (
-            open_engine(X, engine, scheduler) as runner,
-            open_users(X, self.n_rankings, runner, about, checkpoint, resume) as (users, kept),
-            one_blas_thread(),
-        ):
-            self._check_enough(users)
-            self.data_ = users.source.summary()
-            fit_users(self, users, kept, on_progress)
-            self._keep_votes(as_source(users.source), runner)
-        self.feedback_batches_ = ()
-        self._order_rankings()
-        self._warn_if_unfinished()
-        return self
+        with open_users(source, engine, about, checkpoint, resume) as (users, kept):
+            return fit_users(self._settings(), users, kept, on_progress)
+
+    def _settings(self) -> Settings:
+        return Settings(**self.get_params(deep=False))
 
     def choose_priors(self, comparisons: Comparisons) -> Priors:
         """Choose the priors that a fit to these comparisons would choose."""
         self._check_parameters()
+        self._check_enough(comparisons)
         with one_blas_thread():
-            self._check_enough(UsersInMemory(comparisons))
-            return choose_priors_of(self, UsersInMemory(comparisons))
+            return choose_priors_of(self._settings(), Users(comparisons))
 
     def fit_to_predict(self, comparisons: Comparisons, priors: Priors) -> Self:
         """Fit with given priors, and find nothing but what predictions need: no errors, votes or diagnostics."""
         self._check_parameters()
+        self._check_enough(comparisons)
         with one_blas_thread():
-            self._check_enough(UsersInMemory(comparisons))
-            fit_to_predict(self, UsersInMemory(comparisons), priors)
+            self._store(fit_to_predict(self._settings(), Users(comparisons), priors))
+        self.items_, self.users_ = comparisons.items, comparisons.users
         self._warn_if_unfinished()
         return self
+
+    def _store(self, result: FitResult) -> None:
+        super()._store(result)
+        if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
+            kind = ORDERS[self.component]
+            setattr(self, kind.attribute, getattr(result.component, kind.number))
 
     def _check_parameters(self) -> None:
         for name in ("n_rankings", "ensemble", "max_iter"):
@@ -321,13 +333,13 @@ class MixedRanking(ScoredRankings, OldAttributes):
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
 
-    def _check_enough(self, users: Users) -> None:
-        if self.n_rankings > users.source.n_users:
+    def _check_enough(self, source: Comparisons | Store) -> None:
+        if self.n_rankings > source.n_users:
             raise NotIdentifiableError(
-                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(users.source.n_users, 'user')}. "
+                f"{count(self.n_rankings, 'ranking')} cannot be told apart by {count(source.n_users, 'user')}. "
                 "Expected at most as many rankings as users; try fewer rankings."
             )
-        if self.component != "bradley-terry" and not isinstance(users, UsersInMemory):
+        if self.component != "bradley-terry" and isinstance(source, Store):
             raise ParameterError(
                 (Argument("component", self.component), " requires comparisons in memory, got a store."),
                 parameter="component",
@@ -336,11 +348,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
 
     def as_observed(self, comparisons: Comparisons) -> Comparisons:
         """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
-        if comparisons.rated is False:  # people were asked these pairs, whatever the model was fitted to
-            return comparisons
-        known = self.from_ratings is None and comparisons.rated is not None
-        rated = comparisons.rated if known else self.from_ratings_
-        return weigh_observations(comparisons, self.rating_weight_) if rated else comparisons
+        return observe(comparisons, self.from_ratings, self.from_ratings_, self.rating_weight_)
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
         """Learn from further comparisons of known and new users and items, without those seen before.
@@ -398,11 +406,22 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 stacklevel=2,
             )
         with one_blas_thread():
-            update_scores(self, self.as_observed(more), on_progress)
+            self._update(self.as_observed(more), on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
         self._warn_if_unfinished()
         return self
+
+    def _update(self, more: Comparisons, on_progress: Progress) -> None:
+        items, item_codes = _join_labels(self.items_, more.items, "item")
+        users, user_codes = _join_labels(self.users_, more.users, "user")
+        sides = item_codes[more.winners], item_codes[more.losers]
+        comparisons = Comparisons(*sides, more.offsets, items, more.users, more.weights)
+        priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
+        known = Known(priors, self._members(), self.score_errors_, user_codes, len(items), len(users))
+        for name, value in update_fit(self._settings(), known, comparisons, on_progress).items():
+            setattr(self, f"{name}_", value)
+        self.items_, self.users_ = items, users
 
     def _add_votes(self, more: Comparisons) -> None:
         """Count the votes of an update; levels of agreement stay where it has none."""
@@ -434,61 +453,43 @@ class MixedRanking(ScoredRankings, OldAttributes):
         check_is_fitted(self)
         return None if self.influence_ is None else Influence.from_dict(self.influence_)
 
-    def _warn_if_unfinished(self) -> None:
-        if not self.converged_:
-            message = f"the posterior was still growing after {count(self.n_iter_, 'iteration')}; the fit is kept."
-            hint = ("Try a larger ", Argument("max_iter"), ".")
-            warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=3)
-
     def _component(self) -> BradleyTerry | OrderedComponent:
         kind = ORDERS.get(self.component)
-        return BradleyTerry(self.scores_, self.mixing) if kind is None else kind.read(self)
+        if kind is None:
+            return BradleyTerry(self.scores_, self.mixing)
+        return kind.component(self.rankings_, getattr(self, kind.attribute))  # type: ignore[call-arg]
+
+    def _members(self) -> list[Member]:
+        """Return the fits that predictions average over."""
+        users = Memberships(self.user_weights_, self.user_concentration_, self.mean_weights_, self.concentration_)
+        return members_of(self._component(), users, self.member_scores_, self.member_weights_)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        comparisons = self.as_observed(comparisons)
-        init = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        weights = (
-            self._component().update_memberships(comparisons, init, self.weight_prior()[None], WEIGHING_ROUNDS).means
-        )
+        weights = self._members()[0].fold_in(self.as_observed(comparisons)).weights
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
+    def memberships(self, comparisons: Comparisons | None = None) -> list[Memberships]:
         """Return the model's own users, or those of comparisons of its own items, once for every member."""
-        found = []
-        for component, weights, mean in self._members():
-            user_concentration = self.user_concentration_
-            if comparisons is not None:
-                weighed = self.as_observed(comparisons)
-                init = np.tile(mean, (comparisons.n_users, 1))
-                seen = component.update_memberships(
-                    weighed, init, count_weights(mean, self.concentration_)[None], WEIGHING_ROUNDS
-                )
-                weights, user_concentration = seen.means, seen.user_concentration
-            found.append(Followers(np.vstack([weights, mean]), np.append(user_concentration, self.concentration_)))
-        return found
+        if comparisons is None:
+            return [member.users for member in self._members()]
+        observed = self.as_observed(comparisons)
+        return [member.fold_in(observed) for member in self._members()]
+
+    def probabilities(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of users, -1 for unknown ones."""
+        return predict(self._members(), users, rows, left, right)
 
     def _item_utilities(self) -> list[Floats]:
         if self.component != "bradley-terry":
             return super()._item_utilities()
         return [self.scores_, *self.member_scores_]
 
-    def _members(self) -> Iterator[tuple[BradleyTerry | OrderedComponent, Floats, Floats]]:
-        """Return every fit that predictions average over: its rankings, user weights (M, K) and their mean (K,)."""
-        yield self._component(), self.user_weights_, self.mean_weights_
-        for scores, weights in zip(self.member_scores_, self.member_weights_, strict=True):
-            yield BradleyTerry(scores, self.mixing), weights, mean_of(weights)
-
     def likelihoods(self) -> list[UserLikelihood]:
         """Return the likelihood of new users, one of every fit that predictions average over."""
         return [
-            likelihood_of(component, count_weights(mean, self.concentration_)) for component, _, mean in self._members()
+            likelihood_of(member.component, count_weights(member.users.mean_weights, self.concentration_))
+            for member in self._members()
         ]
-
-    def probabilities(self, followers: list[Followers], rows: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for users given by their rows among the followers."""
-        fits = zip(self._members(), followers, strict=True)
-        each = [part.probabilities(p.weights, p.user_concentration, rows, left, right) for (part, _, _), p in fits]
-        return np.mean(each, axis=0)
 
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
@@ -526,7 +527,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     [(1, 3), (1, 3), (1, 3)]
     """
     labels = list(items)
-    _check_labels(labels, texts)
+    _check_blank_items(labels, texts)
     n = len(labels)
     model = MixedRanking(1, concentration=1.0, score_scale=1.0, from_ratings=False, random_state=0)
     model.items_, model.users_ = object_array(labels), object_array([])
@@ -550,7 +551,18 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     return model
 
 
-def _check_labels(labels: list[Any], texts: Sequence[str] | None) -> None:
+def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, Codes]:
+    """Append labels that are not known yet; return all labels, and the code of each new one among them."""
+    codes = look_up(new, known, name)
+    fresh = new[codes < 0]
+    codes = codes.copy()
+    codes[codes < 0] = len(known) + np.arange(len(fresh), dtype=np.int32)
+    if known.dtype.kind in "iuf" and known.dtype == new.dtype:
+        return np.concatenate([known, fresh]), codes
+    return object_array([*known.tolist(), *fresh.tolist()]), codes
+
+
+def _check_blank_items(labels: list[Any], texts: Sequence[str] | None) -> None:
     if len(labels) < 2:
         raise DataError(f"expected at least two items to compare, got {count(len(labels), 'item')}. Add more.")
     if not all(isinstance(label, (str, int)) and label != "" for label in labels):

@@ -26,7 +26,7 @@ from plurank.mixed.priors import (
     mean_of,
 )
 from plurank.mixed.refine import FIRST_ROUNDS, QuasiNewton, Refinement, refine_scores
-from plurank.mixed.users import Users, UsersInMemory
+from plurank.mixed.users import Users
 from plurank.progress import Progress, silent
 from plurank.random import draw_seed, spawn
 from plurank.topic.item_moments import SignedCounts, leading_item_directions
@@ -38,9 +38,9 @@ from plurank.types import Floats
 # Find the users who follow one ranking alone, and weigh everybody by them: a start for any number of items.
 #
 # Ours: takes the place of novel pairs where there are many items. Each user's wins minus losses per item, per
-# comparison,
-# lie near the hull of K points, one for each ranking; in the leading K directions noise is small. Averages over near
-# neighbours make it smaller, and successive projection takes K extreme points. Linear in the number of comparisons.
+# comparison, lie near the hull of K points, one for each ranking; in the leading K directions noise is small. Averages
+# over near neighbours make it smaller, and successive projection takes K extreme points. Linear in the number of
+# comparisons.
 
 N_USERS = 3_000  # with most comparisons, among whom the extreme points are looked for
 N_NEIGHBOURS = 10
@@ -86,10 +86,9 @@ def _neighbours(points: Floats, n: int) -> NDArray[np.int64]:
 #
 # Ours. A start that looks at some of the users misses rankings that few follow, and then has two that are alike or one
 # that follows noise. Those who follow a missed ranking stand out among many users: their comparisons are far less
-# likely
-# than the fit itself expects. The ranking missed least, by its followers and its distance to the nearest other one,
-# makes
-# room for one fitted to them alone. A swap is kept only where the posterior is higher after as many passes without it.
+# likely than the fit itself expects. The ranking missed least, by its followers and its distance to the nearest other
+# one, makes room for one fitted to them alone. A swap is kept only where the posterior is higher after as many passes
+# without it.
 
 FAR = 5.0  # standard deviations below what is expected of a user
 PASSES, TOL = 6, 1e-8
@@ -107,16 +106,16 @@ def swap_rankings(
     comparisons: Comparisons, component: BradleyTerry, mean_weights: Floats, priors: Priors
 ) -> tuple[BradleyTerry, Floats]:
     """Return K rankings that leave fewer users unexplained, or the same, with the mean of these users' weights (K,)."""
-    users = UsersInMemory(comparisons).begin(mean_weights)
+    users = Users(comparisons).begin(mean_weights)
     users.update_memberships(component, count_weights(mean_weights, priors.concentration)[None], FIRST_ROUNDS)
     users.accept()
     for _ in range(component.scores.shape[1]):
-        odd = find_unexplained(users, component)
+        odd = find_unexplained(comparisons, users.weights, users.user_concentration, component)
         if not odd.any():
             break
         alone = comparisons.take_users(odd)
         scores, mean = _swapped(component.scores, mean_of(users.weights), alone, odd.mean(), priors)
-        tried = UsersInMemory(comparisons, users.weights)
+        tried = Users(comparisons, users.weights)
         swap = _refine_to_compare(tried, replace(component, scores=scores), replace(priors, mean=mean))
         stay = _refine_to_compare(users, component, replace(priors, mean=mean_of(users.weights)))
         if swap.log_posterior <= stay.log_posterior:
@@ -126,14 +125,16 @@ def swap_rankings(
     return component, mean_of(users.weights)
 
 
-def find_unexplained(users: UsersInMemory, component: BradleyTerry) -> NDArray[np.bool_]:
+def find_unexplained(
+    comparisons: Comparisons, weights: Floats, user_concentration: Floats, component: BradleyTerry
+) -> NDArray[np.bool_]:
     """Return which users' comparisons are far less likely than expected of them, (M,).
 
     Expected is the mean log-likelihood of comparisons that come out as the fit says, and far is against its deviation.
     """
-    c = users.comparisons
+    c = comparisons
     rows, counts = c.user_of_each(), 1.0 if c.weights is None else c.weights
-    p = component.probabilities(users.weights, users.user_concentration, rows, c.winners, c.losers)
+    p = component.probabilities(weights, user_concentration, rows, c.winners, c.losers)
     p = np.clip(p, NEAR_CERTAIN, 1.0 - NEAR_CERTAIN)
     odds = np.log(p) - np.log1p(-p)
     short = np.bincount(rows, counts * (1.0 - p) * odds, minlength=c.n_users)  # log p less its mean
@@ -145,7 +146,7 @@ def _swapped(scores: Floats, mean: Floats, odd: Comparisons, share: float, prior
     """Fit one ranking to the odd users, who are this share of all, and put it in the place of the one missed least,
     whose followers go to its nearest; gives scores (Q, K) and mean weights (K,)."""
     place, nearest = missed_least(scores, mean)
-    alone = UsersInMemory(odd, np.ones((odd.n_users, 1)))
+    alone = Users(odd, np.ones((odd.n_users, 1)))
     found = _refine_to_compare(alone, BradleyTerry(np.zeros((odd.n_items, 1))), replace(priors, mean=np.ones(1)))
     scores, mean = scores.copy(), mean.copy()
     scores[:, place] = found.component.scores[:, 0]
@@ -164,11 +165,11 @@ def missed_least(scores: Floats, mean_weights: Floats) -> tuple[int, int]:
     return place, int(np.argmin(apart[place]))
 
 
-def _refine_to_compare(users: UsersInMemory, component: BradleyTerry, priors: Priors) -> Refined:
+def _refine_to_compare(users: Users, component: BradleyTerry, priors: Priors) -> Refined:
     """Refine scores; the log posterior has the constant of the Dirichlet, which depends on the mean weights."""
     found = refine_scores(users, component, priors.counts, priors.scores, max_iter=PASSES, tol=TOL)
     constant = float(_log_gamma(priors.counts.sum(keepdims=True)).sum() - _log_gamma(priors.counts).sum())
-    return Refined(found.component, found.history[-1] + users.comparisons.n_users * constant)
+    return Refined(found.component, found.history[-1] + users.source.n_users * constant)
 
 
 def _log_gamma(counts: Floats) -> Floats:
@@ -220,7 +221,7 @@ def init_rankings(
 
 def _refine_on_part(part: Comparisons, found_init: InitResult, priors: Priors) -> InitResult:
     """Refine a start on a part of the users: passes over all of them are then few."""
-    users = UsersInMemory(part).begin(found_init.mean_weights)
+    users = Users(part).begin(found_init.mean_weights)
     own, memory = replace(priors, mean=found_init.mean_weights), QuasiNewton()
     found = refine_scores(
         users, found_init.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL, memory=memory
@@ -249,7 +250,7 @@ def _best_start(
             if how != "best":
                 raise
             continue
-        sample = UsersInMemory(comparisons, weights)
+        sample = Users(comparisons, weights)
         n_passes = min(max(FEW_PASSES, PASSES_PER_RANKING * n_rankings), TRIAL_PASSES)
         tried.append((_refine(sample, BradleyTerry(scores, mixing), priors, n_passes), sample))
     if any(trial.component.are_alike for trial, _ in tried):
@@ -265,7 +266,7 @@ def _best_start(
     return InitResult(best.component, mean_of(sample.weights), QuasiNewton())
 
 
-def _refine(sample: UsersInMemory, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
+def _refine(sample: Users, component: BradleyTerry, priors: Priors, n_passes: int) -> Refinement[BradleyTerry]:
     return refine_scores(sample, component, priors.counts, priors.scores, max_iter=n_passes, tol=TRIAL_TOL)
 
 

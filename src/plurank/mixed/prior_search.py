@@ -23,7 +23,7 @@ from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.init import from_items
 from plurank.mixed.priors import Priors
 from plurank.mixed.refine import QuasiNewton, refine_scores
-from plurank.mixed.users import Users, UsersInMemory
+from plurank.mixed.users import Users
 from plurank.progress import Progress, silent
 from plurank.random import spawn
 from plurank.types import Codes, Floats
@@ -283,7 +283,7 @@ def _fit(split: Split, priors: Priors, mixing: Mixing, n_passes: int, memory: Qu
     """Fit the training part, and predict what is held out."""
     train = weigh_observations(split.train, priors.rating_weight) if split.rated else split.train
     users, init, memory = (
-        UsersInMemory(train, split.weights),
+        Users(train, split.weights),
         BradleyTerry(split.scores, mixing),
         memory or QuasiNewton(),
     )

@@ -11,18 +11,18 @@ from typing import Generic, Self, TypeVar
 
 import numpy as np
 
+from plurank.data.comparisons import Comparisons
 from plurank.mixed.bradley_terry import BradleyTerry, ScoreSums
 from plurank.mixed.priors import ScorePrior
-from plurank.mixed.users import Users, UsersInMemory
+from plurank.mixed.users import Users
 from plurank.progress import Progress, silent
 from plurank.topic.orders import OrderedComponent, PairCounts
 from plurank.types import Floats
 
 # Directions that learn the curvature of a function from its slopes (limited-memory BFGS).
 #
-# Ours: starts from a preconditioner, an estimate of the Hessian that a pass over the comparisons gives, so that
-# scores of
-# rare and of frequent items move at their own pace, and all sums are plain ones with one order.
+# Ours: starts from a preconditioner, an estimate of the Hessian that a pass over the comparisons gives, so that scores
+# of rare and of frequent items move at their own pace, and all sums are plain ones with one order.
 
 MEMORY = 12
 
@@ -229,37 +229,36 @@ def promises_little(step: Floats, here: ScoreSums, enough: float) -> bool:
 
 
 def refine_orders(
-    users: UsersInMemory,
+    comparisons: Comparisons,
+    weights: Floats,
     component: Ordered,
     user_prior: Floats,
     *,
     max_iter: int,
     tol: float,
     on_progress: Progress = silent,
-) -> Refinement[Ordered]:
-    """Refine orders by EM: weights given the orders, expected wins, then better orders for these wins."""
-    comparisons, pairs = users.comparisons, PairCounts.of(users.comparisons)
-    users.weights, value, users.user_concentration = component.update_memberships(
-        comparisons, users.weights, user_prior, FIRST_ROUNDS
-    )
-    history, n_stalled, enough = [value], 0, tol * users.total_weight
+) -> tuple[Refinement[Ordered], Floats]:
+    """Refine orders by EM: weights given the orders, expected wins, then better orders for these wins.
+
+    Returns the orders, and the weights of the users, (M, K).
+    """
+    pairs, enough = PairCounts.of(comparisons), tol * Users(comparisons).total_weight
+    weights, value, user_concentration = component.update_memberships(comparisons, weights, user_prior, FIRST_ROUNDS)
+    history, n_stalled = [value], 0
     while len(history) < max_iter and n_stalled < PATIENCE:
         on_progress(STAGE, len(history) / max_iter)
-        wins = pairs.expected_wins(
-            component.chances(pairs.winners, pairs.losers), users.weights, users.user_concentration
-        )
+        wins = pairs.expected_wins(component.chances(pairs.winners, pairs.losers), weights, user_concentration)
         trial = component.improved(pairs, wins)
-        new_weights, new_value, new_evidence = trial.update_memberships(
-            comparisons, users.weights, user_prior, FIRST_ROUNDS
-        )
-        if new_value < value:
+        tried = trial.update_memberships(comparisons, weights, user_prior, FIRST_ROUNDS)
+        gain = tried[1] - value
+        if gain < 0.0:
             n_stalled = PATIENCE  # an average to second order can mislead where nearly nothing is left to gain
             break
-        n_stalled = n_stalled + 1 if new_value - value < enough else 0
-        component, value, users.weights, users.user_concentration = trial, new_value, new_weights, new_evidence
+        n_stalled = n_stalled + 1 if gain < enough else 0
+        component, (weights, value, user_concentration) = trial, tried
         history.append(value)
     on_progress(STAGE, 1.0)
-    return Refinement(component, history, n_stalled >= PATIENCE)
+    return Refinement(component, history, n_stalled >= PATIENCE), weights
 
 
 MAX_ROUNDS = 5

@@ -11,7 +11,7 @@ from plurank.choices import MIXINGS, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.split import hold_out, some_users, too_few
-from plurank.engine.sources import as_source
+from plurank.engine.blocks import as_source
 from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Influence
 from plurank.mixed.estimator import MixedRanking

@@ -1,6 +1,7 @@
-"""The users of a fit: their comparisons and weights, in memory or in a store with files of weights.
+"""The users of a fit: their comparisons and their weights, in memory, or in a store with files of weights.
 
-Ours. A pass updates everybody's weights and sums what the scores need, in the same order wherever the users are.
+Ours. A fit sees comparisons only through sums over users, and user weights stay where the comparisons are. So it is the
+same wherever that is: a pass updates everybody's weights and adds up what the scores need, always in the same order.
 """
 
 import os
@@ -16,38 +17,66 @@ import numpy as np
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import write_array
-from plurank.data.split import Source, look_rated, sample_for_scores, weigh_observations
-from plurank.engine.blocks import (
-    Edges,
-    Group,
-    cut_users,
-    group_users,
-    number_groups,
-    sum_blocks,
-)
-from plurank.engine.local import Engine
+from plurank.data.split import sample_for_scores, weigh_observations
+from plurank.engine.blocks import Group, groups_of, read_users, sum_blocks
+from plurank.engine.local import Engine, LocalEngine
 from plurank.exceptions import DataError
-from plurank.mixed.bradley_terry import (
-    BradleyTerry,
-    ScorePass,
-    ScoreSums,
-    cut_for_scores,
-)
+from plurank.mixed.bradley_terry import BradleyTerry, ScoreSums, cut_for_scores
 from plurank.mixed.priors import keep_from_zero
 from plurank.store.store import Store
 from plurank.text import reason_of
 from plurank.types import Floats
 
-# User weights between the passes of a fit: one file for every group of users and version, in a folder of the fit.
-#
-# Ours. A version is written beside the one accepted last, so that a step that does not help costs nothing to undo.
-
 PREFIX = "plurank-weights-"
+
+
+class WeightStorage(Protocol):
+    """Arrays of users between the passes of a fit, by name, group of users and version.
+
+    A version is written beside the one accepted last, so that a step that does not help costs nothing to undo.
+    """
+
+    def new_version(self) -> int:
+        """Return a number that no version has had."""
+
+    def write(self, name: str, group: int, version: int, array: Floats) -> None:
+        """Store one array."""
+
+    def read(self, name: str, group: int, version: int) -> Floats:
+        """Return one array."""
+
+    def forget(self, version: int) -> None:
+        """Remove a version."""
+
+
+@dataclass
+class WeightArrays:
+    """Arrays in memory."""
+
+    latest: int = 0
+    arrays: dict[int, dict[tuple[str, int], Floats]] = field(default_factory=dict)
+
+    def new_version(self) -> int:
+        """Return a number that no version has had."""
+        self.latest += 1
+        return self.latest
+
+    def write(self, name: str, group: int, version: int, array: Floats) -> None:
+        """Store one array."""
+        self.arrays.setdefault(version, {})[name, group] = array
+
+    def read(self, name: str, group: int, version: int) -> Floats:
+        """Return one array."""
+        return self.arrays[version][name, group]
+
+    def forget(self, version: int) -> None:
+        """Remove a version."""
+        self.arrays.pop(version, None)
 
 
 @dataclass
 class WeightFiles:
-    """Arrays by name, group and version. A file is written beside and renamed, so that it is whole or absent.
+    """Arrays in files, in a folder of the fit. A file is written beside and renamed, so that it is whole or absent.
 
     ``kept`` is a version that must stay, because a checkpoint goes on from it.
     """
@@ -97,6 +126,10 @@ class WeightFiles:
             with file.open("rb") as opened:
                 os.fsync(opened.fileno())
 
+    def resume(self, version: int) -> None:
+        """Continue from a version that an earlier process stored."""
+        self.latest, self.kept = max(self.latest, version), version
+
     def keep(self, version: int) -> None:
         """Keep a version instead of the one kept before."""
         before, self.kept = self.kept, version
@@ -115,136 +148,124 @@ class WeightFiles:
             self.folder.rmdir()
 
 
-# Everybody's comparisons and weights, wherever they lie: what a fit asks of them.
-#
-# Ours. A fit looks at all comparisons only through sums over users, and user weights stay where the comparisons are; so
-# it is the same whether these are in memory (``UsersInMemory``) or on disk (``StoredUsers``), and so is its answer.
-
-
 class UserPosterior(NamedTuple):
-    """What is known about everybody in the end: posterior means of weights (M, K), the evidence behind them (M,), and
-    the information about every item's scores (Q, K, K)."""
+    """What is known about the users in the end: posterior means of their weights (M, K), the concentration of the
+    posterior (M,), and the information about every item's scores (Q, K, K)."""
 
     means: Floats
     user_concentration: Floats
     information: Floats
 
 
-class Users(Protocol):
-    """Users with comparisons and weights. ``weigh`` tries new weights, ``accept`` keeps those tried last."""
+@dataclass
+class Users:
+    """Users with comparisons and weights. ``update_memberships`` tries new weights, ``accept`` keeps those tried last.
 
-    @property
-    def source(self) -> Source:
-        """Where the comparisons are."""
+    source: their comparisons. init: the weights they start from, the same for all (K,) or one row for each (M, K).
+    rating_weight: how many observations an item rated counts as, None where comparisons count as they are. accepted and
+    tried are versions of the weights in the storage.
+    """
 
-    @property
+    source: Comparisons | Store
+    init: Floats = field(default_factory=lambda: np.empty(0))
+    storage: WeightStorage = field(default_factory=WeightArrays)
+    engine: Engine = field(default_factory=LocalEngine)
+    rating_weight: float | None = None
+    accepted: int | None = None
+    tried: int | None = None
+    least_groups: int = 1
+
+    @cached_property
     def total_weight(self) -> float:
-        """How many comparisons they count as."""
+        """How many comparisons theirs count as."""
+        return self._sum_weights(self.rating_weight)
 
-    def look_rated(self) -> bool:
-        """Check whether comparisons are, or seem to be, made from ratings."""
+    def _sum_weights(self, rating_weight: float | None) -> float:
+        groups = groups_of(self.source, self.least_groups)
+        return float(self.engine.reduce(sum_comparison_weights, (self.source, rating_weight), groups, np.add))
 
-    def count_as_observed(self, rating_weight: float) -> "Users":
+    def count_as_observed(self, rating_weight: float) -> Self:
         """Let comparisons made from ratings count as what was observed, see ``weigh_observations``."""
+        if isinstance(self.source, Store):
+            return replace(self, rating_weight=rating_weight)
+        return replace(self, source=weigh_observations(self.source, rating_weight))
 
     def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
         """Draw users, see ``sample_for_scores``; rated: their comparisons will count as what was observed."""
+        share = self._sum_weights(1.0) / self.total_weight if rated else None
+        drawn = sample_for_scores(self.source, n_rankings, enough, rng, share)
+        return drawn if self.rating_weight is None else weigh_observations(drawn, self.rating_weight)
 
     def begin(self, weights: Floats) -> Self:
         """Return the same users, all starting from the same weights (K,)."""
+        return replace(self, init=weights, accepted=None, tried=None)
+
+    def resume(self, version: int, least_groups: int) -> Self:
+        """Return the same users with weights that an earlier fit accepted, cut into groups as there."""
+        return replace(self, accepted=version, tried=version, least_groups=least_groups)
+
+    @cached_property
+    def _groups(self) -> list[Group]:
+        shape = self.source.n_items, self.init.shape[-1]
+        edges = cut_for_scores(self.source.offsets, *shape)
+        return groups_of(self.source, self.least_groups, edges, 16 * shape[0] * shape[1])
 
     def update_memberships(
-        self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False
+        self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False, last: bool = False
     ) -> ScoreSums:
-        """Try better weights for everybody; give what they say about the scores, ``informed`` with the information."""
+        """Try better weights for all users; return what they say about the scores, ``informed`` with the information.
+
+        prior: Dirichlet counts, (1, K) or (M, K). last: posterior means are stored instead of the weights.
+        """
+        if self.tried is not None and self.tried != self.accepted:
+            self.storage.forget(self.tried)
+        self.tried = self.storage.new_version()
+        how = (self.accepted, self.tried, component, prior, n_rounds, informed, last)
+        task = Pass(self.source, self.storage, self.rating_weight, self.init, *how)
+        return self.engine.reduce(update_group, task, self._groups, ScoreSums.merge)
 
     def accept(self) -> None:
         """Keep the weights tried last."""
-
-    def mean_weights(self) -> Floats:
-        """Return the mean of everybody's weights, kept away from zero, (K,)."""
-
-    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> UserPosterior:
-        """Weigh everybody a last time."""
-
-
-@dataclass
-class UsersInMemory:
-    """Users in memory. weights (M, K) and their posterior concentration (M,) are those accepted last."""
-
-    comparisons: Comparisons
-    weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    user_concentration: Floats = field(default_factory=lambda: np.empty(0))
-    _tried: ScorePass | None = field(default=None, init=False, repr=False)
+        before, self.accepted = self.accepted, self.tried
+        if before is not None:
+            self.storage.forget(before)
 
     @property
-    def source(self) -> Comparisons:
-        """Where the comparisons are."""
-        return self.comparisons
+    def weights(self) -> Floats:
+        """The weights accepted last, (M, K)."""
+        where = self.storage, self.accepted, self.init
+        return _join([_weights_of(where, group) for group in self._groups])
 
-    @cached_property
-    def total_weight(self) -> float:
-        """How many comparisons they count as."""
-        return self._sum(self.comparisons.weights_of_users())
+    @property
+    def user_concentration(self) -> Floats:
+        """The concentration of the posterior of the weights accepted last, (M,)."""
+        assert self.accepted is not None
+        return self._read("user_concentration", self.accepted)
 
-    def _sum(self, values: Floats) -> float:
-        return float(sum_blocks(values, cut_users(self.comparisons.offsets, 0)))
-
-    def look_rated(self) -> bool:
-        """Check whether comparisons are, or seem to be, made from ratings."""
-        return look_rated(self.comparisons)
-
-    def count_as_observed(self, rating_weight: float) -> "UsersInMemory":
-        """Let comparisons made from ratings count as what was observed."""
-        return UsersInMemory(weigh_observations(self.comparisons, rating_weight))
-
-    def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
-        """Draw users whose comparisons are enough to tell good scores from bad ones."""
-        c, share = self.comparisons, None
-        if rated:
-            share = self._sum(weigh_observations(c).weights_of_users()) / self.total_weight
-        return sample_for_scores(c, n_rankings, enough, rng, share)
-
-    def begin(self, weights: Floats) -> "UsersInMemory":
-        """Return the same users, all starting from the same weights (K,)."""
-        return replace(self, weights=np.tile(weights, (self.comparisons.n_users, 1)))
-
-    def update_memberships(
-        self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False
-    ) -> ScoreSums:
-        """Try better weights for everybody; give what they say about the scores."""
-        given = self.comparisons, self.weights, prior, n_rounds
-        self._tried = component.update_memberships(*given, informed=informed, edges=self._edges)
-        return self._tried.sums
-
-    @cached_property
-    def _edges(self) -> Edges:
-        return cut_for_scores(self.comparisons.offsets, self.comparisons.n_items, self.weights.shape[1])
-
-    def accept(self) -> None:
-        """Keep the weights tried last."""
-        assert self._tried is not None
-        self.weights, self.user_concentration = self._tried.weights, self._tried.user_concentration
+    def _read(self, name: str, version: int) -> Floats:
+        return _join([self.storage.read(name, group.number, version) for group in self._groups])
 
     def mean_weights(self) -> Floats:
-        """Return the mean of everybody's weights, kept away from zero, (K,)."""
-        return keep_from_zero(sum_blocks(self.weights, self._edges) / self.comparisons.n_users)
+        """Return the mean of all users' weights, kept away from zero, (K,)."""
+        total = self.engine.reduce(sum_weights, (self.storage, self.accepted, self.init), self._groups, np.add)
+        return keep_from_zero(total / self.source.n_users)
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> UserPosterior:
-        """Weigh everybody a last time."""
-        seen = component.update_memberships(self.comparisons, self.weights, prior, n_rounds, informed=True)
-        return UserPosterior(seen.means, seen.user_concentration, seen.sums.information)
+        """Run the last E-step, and forget the weights."""
+        sums = self.update_memberships(component, prior, n_rounds, informed=True, last=True)
+        assert self.tried is not None
+        means, user_concentration = (self._read(name, self.tried) for name in ("means", "user_concentration"))
+        for done in (self.tried, self.accepted):
+            if done is not None:
+                self.storage.forget(done)
+        return UserPosterior(means, user_concentration, sums.information)
 
 
-class Task(NamedTuple):
-    """What all groups need to know in a pass: where things are, and whose rankings to weigh how.
+class Pass(NamedTuple):
+    """What all groups of users need to know in a pass; the names are those of ``Users``."""
 
-    worth: what an item rated counts as, None where comparisons count in full. accepted: the version of the weights to
-    start from; where there is none, everybody starts from the same (K,).
-    """
-
-    store: Store
-    files: WeightFiles
+    source: Comparisons | Store
+    storage: WeightStorage
     rating_weight: float | None
     init: Floats
     accepted: int | None
@@ -256,134 +277,45 @@ class Task(NamedTuple):
     last: bool = False
 
 
-@dataclass
-class StoredUsers:
-    """Users on disk: the weights they start from, and which version of the weights was accepted and tried last."""
-
-    store: Store
-    n_rankings: int
-    engine: Engine
-    files: WeightFiles
-    rating_weight: float | None = None
-    init: Floats = field(default_factory=lambda: np.empty(0))
-    accepted: int | None = None
-    tried: int | None = None
-    least_groups: int = 1
-
-    @property
-    def source(self) -> Store:
-        """Where the comparisons are."""
-        return self.store
-
-    @cached_property
-    def total_weight(self) -> float:
-        """How many comparisons they count as."""
-        return self._sum_weights(self.rating_weight)
-
-    def _sum_weights(self, rating_weight: float | None) -> float:
-        return float(self.engine.reduce(weight_of, (self.store, rating_weight), self._plain_groups, np.add))
-
-    @cached_property
-    def _plain_groups(self) -> list[Group]:
-        return group_users(self.store.offsets, self.least_groups)
-
-    def look_rated(self) -> bool:
-        """Check whether comparisons are, or seem to be, made from ratings."""
-        return look_rated(self.store)
-
-    def count_as_observed(self, rating_weight: float) -> "StoredUsers":
-        """Let comparisons made from ratings count as what was observed."""
-        return replace(self, rating_weight=rating_weight)
-
-    def sample(self, n_rankings: int, enough: int, rng: np.random.Generator, *, rated: bool = False) -> Comparisons:
-        """Draw users whose comparisons are enough to tell good scores from bad ones."""
-        share = self._sum_weights(1.0) / self.total_weight if rated else None
-        drawn = sample_for_scores(self.store, n_rankings, enough, rng, share)
-        return drawn if self.rating_weight is None else weigh_observations(drawn, self.rating_weight)
-
-    def begin(self, weights: Floats) -> "StoredUsers":
-        """Return the same users, all starting from the same weights (K,)."""
-        return replace(self, init=weights, accepted=None, tried=None)
-
-    def resume(self, version: int, least_groups: int) -> "StoredUsers":
-        """Return the same users with weights that an earlier fit accepted, cut into groups as there."""
-        self.files.latest = max(self.files.latest, version)
-        self.files.kept = version
-        return replace(self, accepted=version, tried=version, least_groups=least_groups)
-
-    def update_memberships(
-        self, component: BradleyTerry, prior: Floats, n_rounds: int, *, informed: bool = False, last: bool = False
-    ) -> ScoreSums:
-        """Try better weights for everybody; give what they say about the scores."""
-        if self.tried is not None and self.tried != self.accepted:
-            self.files.forget(self.tried)
-        self.tried = self.files.new_version()
-        how = (self.init, self.accepted, self.tried, component, prior, n_rounds, informed, last)
-        task = Task(self.store, self.files, self.rating_weight, *how)
-        return self.engine.reduce(weigh_group, task, self._groups, ScoreSums.merge)
-
-    @cached_property
-    def _groups(self) -> list[Group]:
-        edges = cut_for_scores(self.store.offsets, self.store.n_items, self.n_rankings)
-        bytes_per_sum = 16 * self.store.n_items * self.n_rankings
-        return number_groups(self.store.offsets, edges, bytes_per_sum, self.least_groups)
-
-    def accept(self) -> None:
-        """Keep the weights tried last."""
-        before, self.accepted = self.accepted, self.tried
-        if before is not None:
-            self.files.forget(before)
-
-    def mean_weights(self) -> Floats:
-        """Return the mean of everybody's weights, kept away from zero, (K,)."""
-        total = self.engine.reduce(weights_of, (self.files, self.accepted), self._groups, np.add)
-        return keep_from_zero(total / self.store.n_users)
-
-    def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> UserPosterior:
-        """Weigh everybody a last time."""
-        sums = self.update_memberships(component, prior, n_rounds, informed=True, last=True)
-        version = self.files.latest
-        means, user_concentration = (
-            np.concatenate([self.files.read(name, group.number, version) for group in self._groups])
-            for name in ("means", "user_concentration")
-        )
-        for done in (version, self.accepted):  # nobody needs them again
-            if done is not None:
-                self.files.forget(done)
-        return UserPosterior(means, user_concentration, sums.information)
-
-
-def weigh_group(task: Task, group: Group) -> ScoreSums:
-    """Weigh the users of a group, and leave their weights in the files of the fit."""
-    users = task.store.block(*group.users, labelled=False)
-    if task.rating_weight is not None:
-        users = weigh_observations(users, task.rating_weight)
-    if task.accepted is None:
-        init = np.tile(task.init, (users.n_users, 1))
-    else:
-        init = task.files.read("weights", group.number, task.accepted)
+def update_group(task: Pass, group: Group) -> ScoreSums:
+    """Update the memberships of a group's users and store them; return what they say about the scores."""
+    users = _observed((task.source, task.rating_weight), group)
+    init = _weights_of((task.storage, task.accepted, task.init), group)
+    prior = task.prior if len(task.prior) == 1 else task.prior[slice(*group.users)]
     found = task.component.update_memberships(
-        users, init, task.prior, task.n_rounds, informed=task.informed, edges=group.blocks
+        users, init, prior, task.n_rounds, informed=task.informed, edges=group.blocks
     )
-    kept = (
-        {"means": found.means, "user_concentration": found.user_concentration}
-        if task.last
-        else {"weights": found.weights}
-    )
-    for name, array in kept.items():
-        task.files.write(name, group.number, task.version, array)
+    arrays = {"means": found.means} if task.last else {"weights": found.weights}
+    for name, array in (*arrays.items(), ("user_concentration", found.user_concentration)):
+        task.storage.write(name, group.number, task.version, array)
     return found.sums
 
 
-def weight_of(where: tuple[Store, float | None], group: Group) -> Floats:
-    """How many comparisons those of a group count as."""
-    store, rating_weight = where
-    users = store.block(*group.users, labelled=False)
-    weighed = users if rating_weight is None else weigh_observations(users, rating_weight)
-    return sum_blocks(weighed.weights_of_users(), group.blocks)
+def sum_comparison_weights(where: tuple[Comparisons | Store, float | None], group: Group) -> Floats:
+    """Sum the weights of a group's comparisons."""
+    return sum_blocks(_observed(where, group).weights_of_users(), group.blocks)
 
 
-def weights_of(where: tuple[WeightFiles, int], group: Group) -> Floats:
+def _observed(where: tuple[Comparisons | Store, float | None], group: Group) -> Comparisons:
+    """Return the users of a group, with comparisons that count as what was observed."""
+    source, rating_weight = where
+    users = read_users(source, group)
+    return users if rating_weight is None else weigh_observations(users, rating_weight)
+
+
+def sum_weights(where: tuple[WeightStorage, int | None, Floats], group: Group) -> Floats:
     """Sum the weights of a group's users, (K,)."""
-    files, version = where
-    return sum_blocks(files.read("weights", group.number, version), group.blocks)
+    return sum_blocks(_weights_of(where, group), group.blocks)
+
+
+def _weights_of(where: tuple[WeightStorage, int | None, Floats], group: Group) -> Floats:
+    """Return the weights of a group's users, (m, K): those of a version, or where there is none, the first ones."""
+    storage, version, init = where
+    begin, end = group.users
+    if version is not None:
+        return storage.read("weights", group.number, version)
+    return np.tile(init, (end - begin, 1)) if init.ndim == 1 else init[begin:end]
+
+
+def _join(parts: list[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

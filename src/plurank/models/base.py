@@ -5,21 +5,22 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from plurank.blas import one_blas_thread
+from plurank.choices import EngineName
 from plurank.data.build import refuse_missing
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.summary import Summary
-from plurank.engine.local import Engine
-from plurank.engine.sources import as_comparisons, pieces_of
-from plurank.exceptions import DataError, ParameterError, SkippedWarning
+from plurank.engine.blocks import as_comparisons, iterate_users
+from plurank.engine.local import Engine, open_engine
+from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError, SkippedWarning
 from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
 from plurank.inference.posterior import LEVEL, user_place_bounds
 from plurank.inference.user_effects import Deviations, find_deviations
@@ -32,7 +33,7 @@ from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
 from plurank.text import count, shorten
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Integers
 from plurank.validation import check_choice, check_numbers, check_whole, show_value
 
 if TYPE_CHECKING:
@@ -64,34 +65,41 @@ def weight_table(weights: Floats, lower: Floats, upper: Floats) -> pl.DataFrame:
     return pl.DataFrame({"ranking": rankings, "weight": weights, "lower": lower, "upper": upper})
 
 
-# How much people follow each ranking of a fit.
-
-
-@dataclass(frozen=True)
-class Followers:
-    """How much people follow each ranking of a fit: weights (m + 1, K) and the evidence behind them (m + 1,), in the
-    last row those of somebody unknown."""
+class Memberships(NamedTuple):
+    """How much users follow each ranking of a fit: weights (m, K) and the concentration of their posterior (m,), and
+    the mean (K,) and concentration that somebody unknown has."""
 
     weights: Floats
     user_concentration: Floats
+    mean_weights: Floats
+    concentration: float
 
-    def join(self, others: "Followers") -> "Followers":
+    def table(self, rows: Codes) -> tuple[Floats, Floats, Codes]:
+        """Return weights, their concentration, and the row of everybody asked for among them; -1: somebody unknown."""
+        if (rows >= 0).all():
+            return self.weights, self.user_concentration, rows
+        asked, at = np.unique(rows, return_inverse=True)  # the unknown come first
+        weights = np.vstack([self.mean_weights, self.weights[asked[1:]]])
+        return weights, np.append(self.concentration, self.user_concentration[asked[1:]]), at.astype(np.int32)
+
+    def join(self, others: "Memberships") -> "Memberships":
         """Put others after these."""
-        weights, user_concentration = (
-            np.vstack([self.weights[:-1], others.weights]),
-            [self.user_concentration[:-1], others.user_concentration],
+        weights = np.vstack([self.weights, others.weights])
+        return self._replace(
+            weights=weights, user_concentration=np.append(self.user_concentration, others.user_concentration)
         )
-        return Followers(weights, np.concatenate(user_concentration))
 
 
-def last_if_unknown(users: Codes, n_users: int) -> Codes:
-    """Return the rows of users, -1 for unknown ones, among followers."""
-    return np.where(users < 0, n_users, users).astype(np.int32)
+@dataclass(kw_only=True)
+class FitResult:
+    """What a fit found. The model stores each of these under its name with an underscore appended."""
 
-
-def rows_among(asked: Comparisons, test: Comparisons) -> Codes:
-    """Return for every test comparison the row of its user among the followers that were asked, (n,)."""
-    return last_if_unknown(look_up(test.users, asked.users, "user"), asked.n_users)[test.user_of_each()]
+    rankings: Integers
+    user_weights: Floats
+    mean_weights: Floats
+    concentration: float
+    n_iter: int
+    converged: bool
 
 
 # Items that a model does not know.
@@ -148,6 +156,7 @@ class RankingModel(WeightTransformer):
         return COMMON
 
     about: str  # the method, in words
+    unfinished = "the posterior was still growing"  # what a fit that has not converged says
     rankings_: NDArray[np.int64]
     user_weights_: Floats
     mean_weights_: Floats
@@ -170,14 +179,14 @@ class RankingModel(WeightTransformer):
         """The counts of the Dirichlet of user weights, (K,)."""
         return np.asarray(self.concentration_ * self.mean_weights_, dtype=np.float64)
 
-    @abstractmethod
-    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:
+    def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
         """Fit the model to comparisons.
 
         Parameters
         ----------
         X : Comparisons, Store or data frame
-            The comparisons.
+            The comparisons; a frame has columns user, winner, loser and, optionally, weight. A store is read into
+            memory.
         y : None
             Ignored; scikit-learn passes it.
         on_progress : callable, default=silent
@@ -187,7 +196,59 @@ class RankingModel(WeightTransformer):
         -------
         RankingModel
             The fitted model itself.
+
+        Raises
+        ------
+        DataError
+            If the comparisons are not valid, or nothing can be learned from them.
+        ParameterError
+            If a parameter is not valid.
+        NotIdentifiableError
+            If the comparisons cannot tell as many rankings apart as the model has.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the fit had not converged when it stopped; it is kept.
         """
+        self._check_parameters()
+        return self._run_fit(as_comparisons(X), on_progress=on_progress)
+
+    def _run_fit(
+        self,
+        source: Comparisons | Store,
+        *,
+        engine: EngineName = "local",
+        scheduler: Any = None,
+        on_progress: Progress = silent,
+        **options: Any,
+    ) -> Self:
+        """Take the steps of every fit: ``_fit``, store what it found, count the votes, order the rankings, warn."""
+        # one BLAS thread, so that sums in matrix products have one order; the kernels use all cores
+        with open_engine(source, engine, scheduler) as runner, one_blas_thread():
+            self._store(self._fit(source, runner, on_progress, **options))
+            self.items_, self.users_, self.data_ = source.items, source.users, source.summary()
+            self._store_votes(source, runner)
+        self.feedback_batches_ = ()
+        self._order_rankings()
+        self._warn_if_unfinished()
+        return self
+
+    @abstractmethod
+    def _fit(self, source: Any, engine: Engine, on_progress: Progress) -> FitResult:
+        """Fit the rankings and the weights of all users; a model that knows no engines gets Comparisons."""
+
+    def _store(self, result: FitResult) -> None:
+        """Store what a fit found."""
+        names = {f"{name}_": value for name, value in vars(result).items()}
+        for name in names.keys() & self.fields.keys():
+            setattr(self, name, names[name])
+
+    def _warn_if_unfinished(self) -> None:
+        if not self.converged_:
+            message = f"{self.unfinished} after {count(self.n_iter_, 'iteration')}; the fit is kept."
+            hint = ("Try a larger ", Argument("max_iter"), ".") if hasattr(self, "max_iter") else "Try fewer rankings."
+            warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=4)
 
     @abstractmethod
     def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
@@ -197,32 +258,31 @@ class RankingModel(WeightTransformer):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         """Weights of users (M, K), given comparisons of the model's own items."""
 
-    def followers(self, comparisons: Comparisons | None = None) -> list[Followers]:
+    def memberships(self, comparisons: Comparisons | None = None) -> list[Memberships]:
         """Return the model's own users, or those of comparisons of its items, once for every fit it averages over."""
         weights = self.user_weights_ if comparisons is None else self._infer_weights(comparisons)
-        return [Followers(np.vstack([weights, self.mean_weights_]), np.full(len(weights) + 1, np.inf))]
+        certain = np.broadcast_to(np.inf, len(weights))
+        return [Memberships(weights, certain, self.mean_weights_, self.concentration_)]
 
-    def probabilities(self, followers: list[Followers], rows: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for users given by their rows among the followers."""
+    def probabilities(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of users, -1 for unknown ones."""
         found = np.zeros(len(left))
+        tables = [each.table(rows) for each in users]
         for begin in range(0, len(left), BLOCK):
             own = slice(begin, begin + BLOCK)
             chances = self._token_likelihoods(left[own], right[own])
-            for people in followers:
-                found[own] += (chances * people.weights[rows[own]]).sum(axis=1) / len(followers)
+            for weights, _, at in tables:
+                found[own] += (chances * weights[at[own]]).sum(axis=1) / len(users)
         return np.minimum(found, 1.0)  # weights may sum to a little more than 1
 
-    def _predict(self, users: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for numbers of users, -1 for unknown ones, and of items, (n,) each."""
-        return self.probabilities(self.followers(), last_if_unknown(users, len(self.users_)), left, right)
-
-    def utilities(self, followers: list[Followers], rows: Codes, items: Codes) -> Floats:
-        """How much users, given by their rows among the followers, like items, in log odds, (n,)."""
+    def utilities(self, users: Sequence[Memberships], rows: Codes, items: Codes) -> Floats:
+        """How much users, given by their rows, -1 for unknown ones, like items, in log odds, (n,)."""
         found = np.zeros(len(items))
-        for table, people in zip(self._item_utilities(), followers, strict=True):
+        for utilities, each in zip(self._item_utilities(), users, strict=True):
+            weights, _, at = each.table(rows)
             for begin in range(0, len(items), BLOCK):
                 own = slice(begin, begin + BLOCK)
-                found[own] += (table[items[own]] * people.weights[rows[own]]).sum(axis=1) / len(followers)
+                found[own] += (utilities[items[own]] * weights[at[own]]).sum(axis=1) / len(users)
         return found
 
     def _item_utilities(self) -> list[Floats]:
@@ -232,7 +292,7 @@ class RankingModel(WeightTransformer):
         return [np.log(wins / (1.0 - wins))]
 
     def _transform_source(self, source: Comparisons | Store, unknown: str) -> Floats:
-        return np.concatenate([self._transform(piece, unknown) for piece in pieces_of(source, labelled=False)])
+        return np.concatenate([self._transform(piece, unknown) for piece in iterate_users(source, labelled=False)])
 
     def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
         if unknown == "error":
@@ -277,7 +337,7 @@ class RankingModel(WeightTransformer):
         items = [self.find_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
         refuse_missing(as_series(users, "user"))
-        return self._predict(look_up(users, self.users_, "user"), *items)
+        return self.probabilities(self.memberships(), look_up(users, self.users_, "user"), *items)
 
     def find_items(self, side: Any, name: str) -> Codes:
         """Return the codes of items; raise a DataError for unknown ones."""
@@ -293,22 +353,24 @@ class RankingModel(WeightTransformer):
         check_is_fitted(self)
         test = self._in_own_items(as_comparisons(X))
         users = look_up(test.users, self.users_, "user")
-        return self._predict(users[test.user_of_each()], test.winners, test.losers), test.weights
+        chances = self.probabilities(self.memberships(), users[test.user_of_each()], test.winners, test.losers)
+        return chances, test.weights
 
     def predict_new(self, asked: Any, test: Any) -> Floats:
         """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
         check_is_fitted(self)
         asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
-        people, rows = self.followers(asked), rows_among(asked, test)
-        chances = self.probabilities(people, rows, test.winners, test.losers)
-        own = self._deviations(asked, people)
+        users = self.memberships(asked)
+        rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
+        chances = self.probabilities(users, rows, test.winners, test.losers)
+        own = self._deviations(asked, users)
         return chances if own is None else own.shift(chances, rows, test.winners, test.losers)
 
-    def _deviations(self, asked: Comparisons, people: list[Followers]) -> Deviations | None:
-        """How people deviate from the rankings they follow, by what they were asked; None where nobody does."""
+    def _deviations(self, asked: Comparisons, users: Sequence[Memberships]) -> Deviations | None:
+        """How users deviate from the rankings they follow, by what they were asked; None where nobody does."""
         if self.user_effect_scale_ is None or not len(asked):
             return None
-        chances = self.probabilities(people, asked.user_of_each(), asked.winners, asked.losers)
+        chances = self.probabilities(users, asked.user_of_each(), asked.winners, asked.losers)
         return find_deviations(asked, chances, self.user_effect_scale_)
 
     def score(
@@ -406,7 +468,7 @@ class RankingModel(WeightTransformer):
 
     def _mean_over(self, X: Any, measure: Callable[[Floats, Floats | None], float]) -> float:
         """Average a measure of predictions over all comparisons."""
-        pieces = [(measure(*self.predict_held_out(piece)), piece.total_weight) for piece in pieces_of(X)]
+        pieces = [(measure(*self.predict_held_out(piece)), piece.total_weight) for piece in iterate_users(X)]
         values, totals = zip(*pieces, strict=True)
         return float(np.average(values, weights=totals))
 
@@ -675,8 +737,8 @@ class RankingModel(WeightTransformer):
         winners, losers = codes[comparisons.winners], codes[comparisons.losers]
         return replace(comparisons, winners=winners, losers=losers, items=self.items_, ratings=None, texts=None)
 
-    def _keep_votes(self, source: Comparisons | Store, engine: Engine) -> None:
-        """Keep what stands behind users and items: how many votes, and the texts of the items."""
+    def _store_votes(self, source: Comparisons | Store, engine: Engine) -> None:
+        """Store the sample sizes of users and items, and the texts of the items."""
         votes = count_votes(self, source, engine)
         self.user_votes_, self.item_votes_, self.item_people_, self.camp_votes_, self.dissenter_votes_ = votes
         texts = None if isinstance(source, Store) else source.texts

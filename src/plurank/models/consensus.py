@@ -16,9 +16,8 @@ from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series, look_up
 from plurank.data.ratings import RatingTable, is_agreement
-from plurank.engine.blocks import group_users
+from plurank.engine.blocks import Group, cut_users, groups_of, number_groups, read_users
 from plurank.engine.local import Engine
-from plurank.engine.sources import map_users
 from plurank.inference.common_ground import (
     Agreement,
     control_false_discoveries,
@@ -64,17 +63,18 @@ def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engi
         items = np.bincount(rated_items[ratings.items], minlength=source.n_items)
         return VoteCounts(users.astype(np.int64), items, items, *_count_by_camp(model, ratings))
     rated = bool(getattr(model, "from_ratings_", source.rated))
-    parts = list(map_users(source, _count_block, rated, engine))
+    parts = list(engine.map(_count_block, (source, rated), groups_of(source, engine.least_units)))
     items = np.rint(np.sum([on_items for _, on_items, _ in parts], axis=0)).astype(np.int64)
     people = np.sum([of_items for _, _, of_items in parts], axis=0)
     return VoteCounts(np.concatenate([by_users for by_users, _, _ in parts]), items, people)
 
 
-def _count_block(rated: bool, _: int, users: Comparisons) -> tuple[Integers, Floats, Integers]:
-    """Count the votes of some users, (m,), those on all items, (Q,), and the people who cast these, (Q,)."""
-    c, people, n_rated = users, np.zeros(users.n_items, np.int64), []
-    for group in group_users(c.offsets):  # some at a time, so that little is held
-        part = c.block(*group.users)
+def _count_block(given: tuple[Comparisons | Store, bool], group: Group) -> tuple[Integers, Floats, Integers]:
+    """Count the votes of a group's users, (m,), those on all items, (Q,), and the people who cast these, (Q,)."""
+    source, rated = given
+    c, people, n_rated = read_users(source, group), np.zeros(source.n_items, np.int64), []
+    for few in number_groups(c.offsets, cut_users(c.offsets, 0)):  # some at a time, so that little is held
+        part = read_users(c, few)
         columns = (part.offsets, part.winners, part.losers, part.kernel_weights)
         offsets, items, __ = kernels.signed_item_counts(*columns, part.n_items)
         people += np.bincount(items, minlength=c.n_items)

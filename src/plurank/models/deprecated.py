@@ -14,6 +14,7 @@ RENAMED = {
     "worth_": "rating_weight_",
     "user_evidence_": "user_concentration_",
     "deviation_": "user_effect_scale_",
+    "_novel_items": "novel_items_",
 }
 Init = TypeVar("Init", bound=Callable[..., None])
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
-from plurank.engine.sources import as_source
+from plurank.engine.blocks import as_source
 from plurank.exceptions import NotFittedError, ParameterError
 from plurank.models.deprecated import translate
 from plurank.store.store import Store

@@ -15,7 +15,7 @@ from plurank.data.encoding import (
     look_up,
     object_array,
 )
-from plurank.engine.sources import as_comparisons
+from plurank.engine.blocks import as_comparisons
 from plurank.exceptions import DataError
 from plurank.inference.likelihood import UserLikelihood, user_seeds
 from plurank.inference.posterior import LEVEL, N_DRAWS, Draws

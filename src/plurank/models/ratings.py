@@ -23,7 +23,7 @@ from plurank.exceptions import (
     SkippedWarning,
 )
 from plurank.inference.ratings import OrdinalRatings, fit_stars, level_likelihoods
-from plurank.models.base import Followers, RankingModel, last_if_unknown
+from plurank.models.base import Memberships, RankingModel
 from plurank.models.estimator import Estimator, check_is_fitted
 from plurank.random import (
     RandomState,
@@ -163,7 +163,7 @@ class RatingPredictor(Estimator):
                 "Rate items that it was fitted to, under the same names."
             )
         self._rated = replace(rated, items=codes[rated.items], item_labels=self.model.items_)
-        self._followers, self._folded = self._fold_in(folding)
+        self._memberships, self._folded = self._fold_in(folding)
         self._coin_seed = draw_seed(coins)
         self._law = self._calibrate(calibrating) if self.rule == "calibrated" else None
         self.levels_ = levels
@@ -178,14 +178,14 @@ class RatingPredictor(Estimator):
         if not isinstance(self.integers, bool):
             raise ParameterError(parameter="integers", expected="True or False", got=f"{self.integers!r:.80}")
 
-    def _fold_in(self, rng: np.random.Generator) -> tuple[list[Followers], Labels]:
+    def _fold_in(self, rng: np.random.Generator) -> tuple[list[Memberships], Labels]:
         """Return the weights of the model's users and of those it does not know, and the labels of the latter."""
         is_new = look_up(self._rated.user_labels, self.model.users_, "user") < 0
         comparisons = self._compare(np.repeat(is_new, np.diff(self._rated.offsets)), rng)
-        known, folded = self.model.followers(), comparisons.users
+        known, folded = self.model.memberships(), comparisons.users
         if not len(comparisons):
             return known, folded
-        return [old.join(new) for old, new in zip(known, self.model.followers(comparisons), strict=True)], folded
+        return [old.join(new) for old, new in zip(known, self.model.memberships(comparisons), strict=True)], folded
 
     def _compare(self, keep: Masks, rng: np.random.Generator) -> Comparisons:
         """Make comparisons of some of the ratings, (n,)."""
@@ -202,8 +202,7 @@ class RatingPredictor(Estimator):
             comparisons = self._compare(folds != fold, child)
             asked = (folds == fold) & known
             rows = look_up(rated.user_labels, comparisons.users, "user")[users[asked]]
-            people = self.model.followers(comparisons)
-            rows = last_if_unknown(rows, comparisons.n_users)
+            people = self.model.memberships(comparisons)
             utilities[asked] = self.model.utilities(people, rows, rated.items[asked])
         utilities[~known] = utilities[known].mean() if known.any() else 0.0
         law = fit_stars(users, utilities, rated.values, len(rated.user_labels))
@@ -285,16 +284,15 @@ class RatingPredictor(Estimator):
         return users, look_up(items, self.model.items_, "item")
 
     def _rows(self, users: Any) -> Codes:
-        """Return the rows of users among the followers."""
+        """Return the rows of users among those of the model and those folded in, -1 for others."""
         known, folded = (look_up(users, labels, "user") for labels in (self.model.users_, self._folded))
         n_known = len(self.model.users_)
-        rows = np.where(known >= 0, known, np.where(folded >= 0, n_known + folded, -1))
-        return last_if_unknown(rows, n_known + len(self._folded))
+        return np.where(known >= 0, known, np.where(folded >= 0, n_known + folded, -1)).astype(np.int32)
 
     def _level_chances(self, law: OrdinalRatings, users: Any, items: Codes) -> Floats:
         utilities = np.full(len(items), law.centre)
         known = items >= 0
-        utilities[known] = self.model.utilities(self._followers, self._rows(users)[known], items[known])
+        utilities[known] = self.model.utilities(self._memberships, self._rows(users)[known], items[known])
         return law.probabilities(look_up(users, self._rated.user_labels, "user"), utilities)
 
     def _most_likely(self, users: Any, items: Codes) -> Floats:
@@ -304,7 +302,7 @@ class RatingPredictor(Estimator):
         everybody = self._rows(users)
         for block, rows, pairs in self._blocks_of_pairs(raters, items):
             others, asked = self._rated.items[pairs], items[block][rows]
-            wins = self.model.probabilities(self._followers, everybody[block][rows], asked, others)
+            wins = self.model.probabilities(self._memberships, everybody[block][rows], asked, others)
             coins = uniforms_of(self._coin_seed, pairs * len(self.model.items_) + asked)
             levels = np.searchsorted(self.levels_, self._rated.values[pairs])
             size = (len(items[block]), len(self.levels_))

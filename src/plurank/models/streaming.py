@@ -11,10 +11,12 @@ import polars as pl
 from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series
-from plurank.engine.sources import as_source, map_users, open_engine
+from plurank.engine.blocks import Group, as_source, groups_of, read_users
+from plurank.engine.local import open_engine
 from plurank.io import check_target, write_beside
 from plurank.models.base import RankingModel
 from plurank.models.estimator import check_is_fitted
+from plurank.store.store import Store
 
 
 def write_weights(
@@ -36,7 +38,9 @@ def write_weights(
         open_engine(X, engine, scheduler) as runner,
         TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder,
     ):
-        parts = list(map_users(as_source(X), _write_part, (_without_users(model), Path(folder)), runner, labelled=True))
+        source = as_source(X)
+        given = _without_users(model), source, Path(folder)
+        parts = list(runner.map(_write_part, given, groups_of(source, runner.least_units)))
         with write_beside(target) as beside:
             table = pl.scan_parquet(parts, glob=False)
             table.sink_csv(beside) if target.suffix.lower() == ".csv" else table.sink_parquet(beside)
@@ -52,11 +56,12 @@ def _without_users(model: RankingModel) -> RankingModel:
     return lean
 
 
-def _write_part(given: tuple[RankingModel, Path], number: int, users: Comparisons) -> Path:
-    model, folder = given
+def _write_part(given: tuple[RankingModel, Comparisons | Store, Path], group: Group) -> Path:
+    model, source, folder = given
+    users = read_users(source, group, labelled=True)
     weights = model.set_output(transform="default").transform(users)
     columns = [pl.Series(f"ranking {k + 1}", weights[:, k]) for k in range(weights.shape[1])]
-    part = folder / f"{number:06}.parquet"
+    part = folder / f"{group.number:06}.parquet"
     with write_beside(part) as beside:
         pl.DataFrame([as_series(users.users, "user"), *columns]).write_parquet(beside)
     return part

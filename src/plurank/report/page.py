@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 
 from plurank.baselines.quality import check_model, held_out_quality
 from plurank.data.summary import Summary
-from plurank.engine.sources import as_source
+from plurank.engine.blocks import as_source
 from plurank.exceptions import ParameterError, PlurankError
 from plurank.io import check_target, write_beside
 from plurank.metrics.predictions import Quality

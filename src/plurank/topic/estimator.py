@@ -1,44 +1,44 @@
 """TopicRanking: the paper's method as an estimator."""
 
-import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.blas import one_blas_thread
 from plurank.choices import Detection, Directions, EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.split import every_nth_user
+from plurank.engine.blocks import Group, as_source, groups_of, read_users
 from plurank.engine.local import Engine
-from plurank.engine.sources import as_source, map_users, open_engine
-from plurank.exceptions import ConvergenceWarning
-from plurank.models.base import RankingModel
+from plurank.models.base import FitResult, RankingModel
 from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.store.store import Store
-from plurank.topic.moments import Moments, pair_moments, stored_pair_moments
+from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import FIRST_FLIP, Strict, ranking_matrix
 from plurank.topic.prior import fit_prior, fit_prior_by_likelihood
-from plurank.topic.recover import (
-    Recovery,
-    check_distinct,
-    novel_rows,
-    recover_rankings,
-)
+from plurank.topic.recover import Recovery, check_distinct, novel_rows, recover_rankings
 from plurank.topic.user_weights import fit_flip, infer_weights
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Integers
 from plurank.validation import check_choice, check_positive, check_whole
 
-# Models of strict rankings: how they decide, and how users are weighed once the rankings are found.
-
-N_WEIGHING_ROUNDS = 2
+N_ROUNDS = 2  # of fitting the prior and the flip probability in turns
 FLIP_SAMPLE = 500_000  # comparisons
 STAGE = "weighing rankings for every user"
+FitPrior = Callable[[Comparisons, float], tuple[Floats, float]]  # mean and concentration, given users and flips
+
+
+@dataclass(kw_only=True)
+class StrictFit(FitResult):
+    """What a fit of strict rankings found."""
+
+    flip_probability: float
+    intransitive_triples: Integers
 
 
 class StrictRankings(RankingModel, loadable=False):
@@ -48,25 +48,6 @@ class StrictRankings(RankingModel, loadable=False):
 
     def _component(self) -> Strict:
         return Strict(self.rankings_, self.flip_probability_)
-
-    def _weigh_users(
-        self,
-        source: Comparisons | Store,
-        fit_prior: Callable[[Comparisons], None],
-        on_progress: Progress,
-        engine: Engine,
-    ) -> None:
-        """Fit prior and flip probability in turns on some of the users, then the weights of all."""
-        sample = every_nth_user(source, FLIP_SAMPLE)
-        self.flip_probability_, weights = FIRST_FLIP, None
-        for turn in range(N_WEIGHING_ROUNDS):
-            on_progress(STAGE, turn / (N_WEIGHING_ROUNDS + 1))
-            fit_prior(sample)
-            weights = infer_weights(sample, self.rankings_, self.flip_probability_, self.weight_prior(), weights)
-            self.flip_probability_ = fit_flip(sample, self.rankings_, weights)
-        how = (self.rankings_, self.flip_probability_, self.weight_prior())
-        self.user_weights_ = np.concatenate(list(map_users(source, weigh_users, how, engine)))
-        on_progress(STAGE, 1.0)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return infer_weights(comparisons, self.rankings_, self.flip_probability_, self.weight_prior())
@@ -78,9 +59,29 @@ class StrictRankings(RankingModel, loadable=False):
         return self._component().mean_wins() @ weights
 
 
-def weigh_users(how: tuple[Any, ...], _: int, users: Comparisons) -> Floats:
-    """Weigh rankings for users, given rankings, flip probability and prior."""
-    return infer_weights(users, *how)
+def weigh_users(
+    source: Comparisons | Store, rankings: Integers, fit_prior: FitPrior, engine: Engine, on_progress: Progress
+) -> dict[str, Any]:
+    """Fit prior and flip probability in turns on some of the users, then the weights of all."""
+    sample = every_nth_user(source, FLIP_SAMPLE)
+    flip, weights = FIRST_FLIP, None
+    for turn in range(N_ROUNDS):
+        on_progress(STAGE, turn / (N_ROUNDS + 1))
+        mean, concentration = fit_prior(sample, flip)
+        weights = infer_weights(sample, rankings, flip, concentration * mean, weights)
+        flip = fit_flip(sample, rankings, weights)
+    how = (source, rankings, flip, concentration * mean)
+    parts = list(engine.map(_weigh_group, how, groups_of(source, engine.least_units)))
+    on_progress(STAGE, 1.0)
+    return {
+        "flip_probability": flip, "mean_weights": mean, "concentration": concentration,
+        "user_weights": np.concatenate(parts),
+    }  # fmt: skip
+
+
+def _weigh_group(how: tuple[Any, ...], group: Group) -> Floats:
+    source, *given = how
+    return infer_weights(read_users(source, group), *given)
 
 
 PriorFit = Literal["moments", "likelihood"]
@@ -90,8 +91,17 @@ OWN_FIELDS = {
     "intransitive_triples_": Field("i", ("K",), "not negative"),
     "solid_angles_": Field("f", ("K",), "not negative"),
     "separation_statistic_": Field("U", (), "any"),
-    "_novel_items": Field("i", ("K", 2), "an item or none"),
+    "novel_items_": Field("i", ("K", 2), "an item or none"),
 }
+
+
+@dataclass(kw_only=True)
+class TopicFit(StrictFit):
+    """What a fit found, see the attributes of ``TopicRanking``; novel_items (K, 2) has -1 for a ranking without any."""
+
+    solid_angles: Floats
+    separation_statistic: str
+    novel_items: Integers
 
 
 class TopicRanking(StrictRankings):
@@ -158,6 +168,11 @@ class TopicRanking(StrictRankings):
     """
 
     about = "the topic-model method of Ding, Ishwar and Saligrama"
+    unfinished = "the rankings were still improving"
+    intransitive_triples_: Integers
+    solid_angles_: Floats
+    separation_statistic_: str
+    novel_items_: Integers
 
     @property
     def fields(self) -> Fields:
@@ -231,26 +246,26 @@ class TopicRanking(StrictRankings):
             If the rankings were still improving in the last round of polishing; they are kept.
         """
         self._check_parameters()
+        return self._run_fit(as_source(X), engine=engine, scheduler=scheduler, on_progress=on_progress)
+
+    def _fit(self, source: Comparisons | Store, engine: Engine, on_progress: Progress) -> TopicFit:
         rng = as_generator(self.random_state)
-        # one thread, so that sums in matrix products have one order; the kernels use all cores
-        with open_engine(X, engine, scheduler) as runner, one_blas_thread():
-            on_progress("counting pairs", 0.0)
-            source, seed = as_source(X), draw_seed(rng)
-            if isinstance(source, Store):
-                moments = stored_pair_moments(source, runner, seed)
-            else:
-                moments = pair_moments(source, seed)
-            recovery = self._recover(moments, rng, on_progress)
-            check_distinct(recovery)
-            self._keep(source, moments, recovery)
-            del recovery  # several numbers for every row and ranking, which nobody needs again
-            self._weigh_users(source, partial(self._fit_prior, moments), on_progress, runner)
-            self._keep_votes(source, runner)
-        self._order_rankings()
-        if not self.converged_:
-            message = f"the rankings were still improving after {self.n_iter_} rounds of polishing; they are kept."
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        return self
+        on_progress("counting pairs", 0.0)
+        moments = pair_moments(source, draw_seed(rng), engine)
+        recovery = self._recover(moments, rng, on_progress)
+        check_distinct(recovery)
+        found: dict[str, Any] = {
+            "rankings": recovery.rounded.rankings,
+            "intransitive_triples": recovery.rounded.n_intransitive,
+            "solid_angles": recovery.novel.solid_angles,
+            "separation_statistic": recovery.novel.statistic,
+            "novel_items": _items_of_rows(novel_rows(recovery, moments), moments),
+            "n_iter": recovery.n_rounds,
+            "converged": recovery.is_stable,
+        }
+        del recovery  # several numbers for every row and ranking, which nobody needs again
+        prior = partial(self._fit_prior, moments, found["rankings"])
+        return TopicFit(**found, **weigh_users(source, found["rankings"], prior, engine, on_progress))
 
     def _check_parameters(self) -> None:
         check_whole("n_rankings", self.n_rankings, 1)
@@ -275,20 +290,14 @@ class TopicRanking(StrictRankings):
             on_progress=on_progress,
         )
 
-    def _keep(self, source: Comparisons | Store, moments: Moments, recovery: Recovery) -> None:
-        self.items_, self.users_, self.data_ = source.items, source.users, source.summary()
-        self.rankings_ = recovery.rounded.rankings
-        self.intransitive_triples_ = recovery.rounded.n_intransitive
-        self.solid_angles_ = recovery.novel.solid_angles
-        self.separation_statistic_ = recovery.novel.statistic
-        self.n_iter_, self.converged_ = recovery.n_rounds, recovery.is_stable
-        self._novel_items = _items_of_rows(novel_rows(recovery, moments), moments)
-
-    def _fit_prior(self, moments: Moments, sample: Comparisons) -> None:
-        self.mean_weights_, self.concentration_ = fit_prior(moments, self.rankings_, self.flip_probability_)
+    def _fit_prior(
+        self, moments: Moments, rankings: Integers, sample: Comparisons, flip: float
+    ) -> tuple[Floats, float]:
+        mean, concentration = fit_prior(moments, rankings, flip)
         if self.prior == "likelihood":
-            likely = fit_prior_by_likelihood(sample, self.rankings_, self.flip_probability_, self.weight_prior())
-            self.mean_weights_, self.concentration_ = likely.mean, likely.concentration
+            likely = fit_prior_by_likelihood(sample, rankings, flip, concentration * mean)
+            return likely.mean, likely.concentration
+        return mean, concentration
 
     @property
     def novel_pairs_(self) -> list[tuple[Any, Any] | None]:
@@ -298,7 +307,7 @@ class TopicRanking(StrictRankings):
         """
         check_is_fitted(self)
         labels = self.items_.tolist()
-        return [None if i < 0 else (labels[i], labels[j]) for i, j in self._novel_items]
+        return [None if i < 0 else (labels[i], labels[j]) for i, j in self.novel_items_]
 
     def ranking_matrix(self) -> NDArray[np.bool_]:
         """Return the ranking matrix sigma of the paper; it grows with the square of the number of items.

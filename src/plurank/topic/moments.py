@@ -6,8 +6,8 @@ E is scaled by ``N_a N_b / sum_m N_a[m] N_b[m]`` instead of M, which is the same
 comparisons; besides E there is F, which uses every pair of comparisons of a user.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
-from plurank.engine.blocks import Edges, Group, cut_users, group_users, sum_tree
-from plurank.engine.local import Engine
+from plurank.engine.blocks import Group, cut_users, groups_of, read_users
+from plurank.engine.local import Engine, LocalEngine
 from plurank.exceptions import DataError
 from plurank.random import uniforms_at
 from plurank.store.store import Store
@@ -230,6 +230,22 @@ class PairBlock:
         """Multiply ``sum_m x_m s_m^T / (n_m - 1)`` by values of items (Q, c), (W, c)."""
         return self._to_rows(self._signed.to_users(items) * self._user_factors[:, None])
 
+    def half_totals(self) -> tuple[Floats, Floats, Floats]:
+        """See ``HalfBlock.totals``."""
+        return self.halves.totals()
+
+    def half_product(self, directions: Floats) -> Floats:
+        """Multiply X' X^T by directions (W, c)."""
+        return self.halves.product(directions)
+
+    def swapped_half_product(self, directions: Floats) -> Floats:
+        """Multiply X X'^T by directions (W, c)."""
+        return self.halves.swapped_product(directions)
+
+    def half_diagonal(self) -> Floats:
+        """Return the diagonal of X' X^T, (W,)."""
+        return self.halves.diagonal()
+
     @cached_property
     def halves(self) -> HalfBlock:
         """A random split of every user's comparisons."""
@@ -302,73 +318,6 @@ class UserFactors:
         return out
 
 
-# Moments of the comparisons in a store: blocks are read anew for every sum, here or on a cluster.
-
-
-class Unit(NamedTuple):
-    """A block of users begin to end - 1; first: how many comparisons with company earlier blocks have."""
-
-    begin: int
-    end: int
-    first: int
-
-
-class Share(NamedTuple):
-    """What to ask every block, see ``share_of``."""
-
-    store: Store
-    pairs: PairIndex
-    seed: int
-    name: str
-    arguments: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class StoredBlocks:
-    """Blocks of a store."""
-
-    store: Store
-    engine: Engine
-    index: PairIndex
-    seed: int
-    units: Sequence[Unit]
-
-    def sum(self, share: str, *arguments: Any) -> Any:
-        """Add up what a method of every block gives, as a tree."""
-        asked = Share(self.store, self.index, self.seed, share, arguments)
-        return self.engine.reduce(answer, asked, self.units, add_shares)
-
-
-def answer(asked: Share, unit: Unit) -> Any:
-    """Read a block, and ask it."""
-    users = asked.store.block(unit.begin, unit.end, labelled=False)
-    return share_of(PairBlock(users, asked.pairs, asked.seed, unit.first), asked.name, asked.arguments)
-
-
-def stored_pair_moments(store: Store, engine: Engine, seed: int) -> "PairOperator":
-    """Find the pairs that occur, and cut the users into blocks."""
-    groups = group_users(store.offsets, engine.least_units)
-    index = reduce(PairIndex.merge, engine.map(index_of, store, groups))
-    check_company(bool(len(index.lower)))
-    edges = [Group(0, np.array(pair)) for pair in pairwise(cut_for_rows(store.offsets, index))]
-    sizes = list(engine.map(size_of, store, edges))
-    before = np.cumsum([0, *sizes])
-    units = [Unit(*group.users, int(first)) for group, first in zip(edges, before[:-1], strict=True)]
-    return PairOperator(index, StoredBlocks(store, engine, index, seed, units))
-
-
-def index_of(store: Store, group: Group) -> PairIndex:
-    """List the pairs of a group's users whose comparisons have company."""
-    users = store.block(*group.users, labelled=False)
-    return PairIndex.of(users.take_users(informative(users)))
-
-
-def size_of(store: Store, group: Group) -> int:
-    """Count a group's comparisons that have company."""
-    users = store.block(*group.users, labelled=False)
-    return int(np.diff(users.offsets)[informative(users)].sum())
-
-
 COLUMNS = 16  # of values of rows that a block holds at once, about
 LEAST_BYTES = 2**24  # of a block's sums, or there would be many small blocks
 
@@ -411,30 +360,47 @@ class Moments(Protocol):
         """Return up to n_directions directions (W, .) close to the range of F's leading eigenvectors."""
 
 
-class Blocks(Protocol):
-    """Blocks of users, wherever they lie."""
+class Unit(NamedTuple):
+    """A block of users begin to end - 1; first: how many comparisons with company earlier blocks have."""
 
-    def sum(self, share: str, *arguments: Any) -> Any:
-        """Add up what a method of every block gives, as a tree."""
+    begin: int
+    end: int
+    first: int
+
+
+Share = Callable[..., Any]  # a method of PairBlock
 
 
 @dataclass(frozen=True)
-class BlocksInMemory:
-    """Blocks that are all here."""
+class PairBlocks:
+    """All blocks of users. Those in memory are laid out once, those of a store are read anew for every sum."""
 
-    blocks: list[PairBlock]
+    source: Comparisons | Store
+    index: PairIndex
+    seed: int
+    units: Sequence[Unit]
+    _held: dict[Unit, PairBlock] = field(default_factory=dict, repr=False)
 
-    def sum(self, share: str, *arguments: Any) -> Any:
-        """Add up what a method of every block gives, as a tree."""
-        return sum_tree((share_of(block, share, arguments) for block in self.blocks), add_shares)
+    @property
+    def in_memory(self) -> bool:
+        """Whether the comparisons are here."""
+        return not isinstance(self.source, Store)
+
+    def block(self, unit: Unit) -> PairBlock:
+        """Return one block."""
+        if unit in self._held:
+            return self._held[unit]
+        users = read_users(self.source, Group(0, np.array([unit.begin, unit.end])))
+        found = PairBlock(users, self.index, self.seed, unit.first)
+        if self.in_memory:
+            self._held[unit] = found
+        return found
 
 
-def share_of(block: PairBlock, share: str, arguments: tuple[Any, ...]) -> Any:
-    """Call a method of a block, or of its halves."""
-    owner = block
-    for name in share.split("."):
-        owner = getattr(owner, name)
-    return owner(*arguments)  # type: ignore[operator]
+def share_of_block(asked: tuple[PairBlocks, Share, tuple[Any, ...]], unit: Unit) -> Any:
+    """Return what a method of a block gives."""
+    blocks, share, arguments = asked
+    return share(blocks.block(unit), *arguments)
 
 
 def add_shares(one: Any, other: Any) -> Any:
@@ -442,23 +408,31 @@ def add_shares(one: Any, other: Any) -> Any:
     return tuple(map(add_shares, one, other)) if isinstance(one, tuple) else one + other
 
 
-def cut_for_rows(offsets: NDArray[np.int64], index: PairIndex) -> Edges:
-    """Cut users into the blocks whose moments are added up."""
-    return cut_users(offsets, max(8 * COLUMNS * index.n_rows, LEAST_BYTES))
+def pair_moments(source: Comparisons | Store, seed: int, engine: Engine | None = None) -> "PairOperator":
+    """Find the pairs that occur, and cut the users into blocks.
+
+    Users with a single comparison are left out: it has no company.
+    """
+    engine = LocalEngine() if engine is None else engine
+    index = reduce(PairIndex.merge, engine.map(index_of, source, groups_of(source, engine.least_units)))
+    check_company(bool(len(index.lower)))
+    edges = cut_users(source.offsets, max(8 * COLUMNS * index.n_rows, LEAST_BYTES))
+    groups = [Group(0, np.array(pair)) for pair in pairwise(edges)]
+    before = np.cumsum([0, *engine.map(size_of, source, groups)])
+    units = [Unit(*group.users, int(first)) for group, first in zip(groups, before[:-1], strict=True)]
+    return PairOperator(PairBlocks(source, index, seed, units), engine)
 
 
-def pair_moments(comparisons: Comparisons, seed: int) -> "PairOperator":
-    """Lay the comparisons out for their moments, leaving out users with a single comparison: it has no company."""
-    company = informative(comparisons)
-    check_company(bool(company.any()))
-    index = PairIndex.of(comparisons.take_users(company))
-    edges = cut_for_rows(comparisons.offsets, index)
-    before = np.append(0, np.cumsum(np.diff(comparisons.offsets) * company))[edges]
-    blocks = [
-        PairBlock(comparisons.block(begin, end), index, seed, int(first))
-        for (begin, end), first in zip(pairwise(edges), before[:-1], strict=True)
-    ]
-    return PairOperator(index, BlocksInMemory(blocks))
+def index_of(source: Comparisons | Store, group: Group) -> PairIndex:
+    """List the pairs of a group's users whose comparisons have company."""
+    users = read_users(source, group)
+    return PairIndex.of(users.take_users(informative(users)))
+
+
+def size_of(source: Comparisons | Store, group: Group) -> int:
+    """Count a group's comparisons that have company."""
+    users = read_users(source, group)
+    return int(np.diff(users.offsets)[informative(users)].sum())
 
 
 def check_company(is_there: bool) -> None:
@@ -480,8 +454,17 @@ class PairOperator:
     the eigenvalue 1 with the eigenvector sqrt(counts).
     """
 
-    index: PairIndex
-    blocks: Blocks
+    blocks: PairBlocks
+    engine: Engine
+
+    @property
+    def index(self) -> PairIndex:
+        """The pairs that occur."""
+        return self.blocks.index
+
+    def _sum(self, share: Share, *arguments: Any) -> Any:
+        """Add up what a method of every block gives, as a tree."""
+        return self.engine.reduce(share_of_block, (self.blocks, share, arguments), self.blocks.units, add_shares)
 
     @property
     def n_items(self) -> int:
@@ -501,47 +484,48 @@ class PairOperator:
     @cached_property
     def counts(self) -> Floats:
         """Total weight of every row, (W,)."""
-        return self.blocks.sum("counts")
+        return self._sum(PairBlock.counts)
 
     def product(self, directions: Floats) -> Floats:
         """Multiply E by directions (W, c); rows that one half never saw are zero."""
         in_a, in_b, scale = self._halves
-        return self.blocks.sum("halves.product", directions * inverse(in_a)[:, None]) * (scale * inverse(in_b))[:, None]
+        return self._sum(PairBlock.half_product, directions * inverse(in_a)[:, None]) * (scale * inverse(in_b))[:, None]
 
     def columns(self, rows: NDArray[np.int64]) -> Floats:
         """Return columns of (E + E^T) / 2, (W, n): the product with unit vectors, once with the halves swapped."""
         units = np.zeros((self.index.n_rows, len(rows)))
         units[rows, np.arange(len(rows))] = 1.0
         in_a, in_b, scale = self._halves
-        swapped = self.blocks.sum("halves.swapped_product", units * inverse(in_b)[:, None])
+        swapped = self._sum(PairBlock.swapped_half_product, units * inverse(in_b)[:, None])
         return (self.product(units) + swapped * (scale * inverse(in_a))[:, None]) / 2.0
 
     def diagonal(self) -> Floats:
         """Return the diagonal of E: zero where no user has the same ordered pair in both halves."""
         in_a, in_b, scale = self._halves
-        return scale * self.blocks.sum("halves.diagonal") * inverse(in_a) * inverse(in_b)
+        return scale * self._sum(PairBlock.half_diagonal) * inverse(in_a) * inverse(in_b)
 
     @cached_property
     def _halves(self) -> tuple[Floats, Floats, float]:
         """Row totals of half a and of half b, and the scale of E."""
-        in_a, in_b, (a, b, both) = self.blocks.sum("halves.totals")
+        in_a, in_b, (a, b, both) = self._sum(PairBlock.half_totals)
         return in_a, in_b, float(a * b / both)
 
     def factors(self) -> UserFactors | None:
         """Return E as rows by users times users by rows, None where the users are elsewhere."""
-        if not isinstance(self.blocks, BlocksInMemory):
+        if not self.blocks.in_memory:
             return None
         in_a, in_b, scale = self._halves
-        return UserFactors([block.halves for block in self.blocks.blocks], scale * inverse(in_b), inverse(in_a))
+        halves = [self.blocks.block(unit).halves for unit in self.blocks.units]
+        return UserFactors(halves, scale * inverse(in_b), inverse(in_a))
 
     def cooccurrence(self, directions: Floats) -> Floats:
         """Multiply F by directions (W, c)."""
-        return self.blocks.sum("cooccurrence", directions) - self._self_terms[:, None] * directions
+        return self._sum(PairBlock.cooccurrence, directions) - self._self_terms[:, None] * directions
 
     @cached_property
     def _self_terms(self) -> Floats:
         """The diagonal taken out of F, (W,)."""
-        return self.blocks.sum("self_terms")
+        return self._sum(PairBlock.self_terms)
 
     def guess_range(self, n_directions: int, *, rng: np.random.Generator) -> Floats:
         """Start from the few directions in which users differ most in their wins and losses per item.
@@ -550,9 +534,9 @@ class PairOperator:
         """
         by_themselves = laplacian(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
         leading = leading_item_directions(
-            lambda items: self.blocks.sum("item_product", items) - by_themselves(items),
-            self.blocks.sum("items_seen"),
+            lambda items: self._sum(PairBlock.item_product, items) - by_themselves(items),
+            self._sum(PairBlock.items_seen),
             n_directions,
             rng=rng,
         )
-        return self.blocks.sum("rows_of_items", leading)
+        return self._sum(PairBlock.rows_of_items, leading)

@@ -7,7 +7,7 @@ choice it does not explain, and real data have such choices; and fitting orders 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,14 +171,6 @@ class OrderKind(NamedTuple):
     shape: tuple[str | int, ...]
     rule: str
     about: str
-
-    def read(self, model: Any) -> OrderedComponent:
-        """Return the orders of a fitted model."""
-        return self.component(model.rankings_, getattr(model, self.attribute))  # type: ignore[call-arg]
-
-    def keep(self, model: Any, orders: OrderedComponent) -> None:
-        """Let a model remember what the orders have besides their rankings."""
-        setattr(model, self.attribute, getattr(orders, self.number))
 
 
 def wins_by_lead(component: OrderedComponent, pairs: PairCounts, wins: Floats) -> Floats:

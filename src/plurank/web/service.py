@@ -79,7 +79,7 @@ class ModelService:
         self.items, self.users = IdIndex(model.items_, "item"), IdIndex(model.users_, "user")
         self.texts = [model.item_text(code) for code in range(len(self.items.ids))]
         self.text_of = dict(zip(self.items.ids, self.texts, strict=True))
-        self.followers = model.followers()
+        self.memberships = model.memberships()
         self.cache: LRUCache[Any, list[bytes]] = LRUCache(CACHE_BYTES, getsizeof=_size_of)
         self.cache_lock = threading.Lock()
         self.next_pair([], [])  # loads lazy imports now, not when the first visitor waits
@@ -111,9 +111,9 @@ class ModelService:
         if (left == right).any():
             at = int(np.argmax(left == right))
             raise _same_item_twice(f"pairs[{at}]", pairs[at][1])
-        codes, unknown = self.users.codes, len(self.users.ids)
-        rows = np.array([codes.get(pair[0], unknown) for pair in pairs], dtype=np.int32)  # type: ignore[arg-type]
-        return self.model.probabilities(self.followers, rows, left, right).tolist()
+        codes = self.users.codes
+        rows = np.array([codes.get(pair[0], -1) for pair in pairs], dtype=np.int32)  # type: ignore[arg-type]
+        return self.model.probabilities(self.memberships, rows, left, right).tolist()
 
     def rank_if_cached(self, user: Id | None, top: int | None) -> bytes | None:
         """Return the leaderboard of a known user, or of the population for None, if it is in the cache."""

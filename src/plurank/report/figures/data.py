@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from plurank.data.comparisons import Comparisons
-from plurank.engine.sources import as_comparisons
+from plurank.engine.blocks import as_comparisons
 from plurank.report.charts import (
     Chart,
     Spec,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plurank.engine.sources import pieces_of
+from plurank.engine.blocks import iterate_users
 from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import calibration_table
 from plurank.models.base import RankingModel
@@ -48,7 +48,7 @@ def draw_convergence(model: RankingModel) -> Chart:
 
 def draw_calibration_of(model: RankingModel, test: Any) -> Chart:
     """Draw predictions against what happened, for comparisons in memory or in a store."""
-    found = [model.predict_held_out(piece) for piece in pieces_of(test)]
+    found = [model.predict_held_out(piece) for piece in iterate_users(test)]
     weights = [w for _, w in found if w is not None]
     return draw_calibration(
         calibration_table(np.concatenate([p for p, _ in found]), np.concatenate(weights) if weights else None)
