@@ -30,9 +30,9 @@ import numpy as np
 
 import plurank
 from benchmarks.common import parser_of, write_results
-from plurank.progress import silent
 from plurank.store.ingest import build_store
 from plurank.store.runs import Budget
+from plurank.types import silent
 from plurank.web.database import FeedbackStore, GivenAnswer
 from tests.web.servers import kill_all, senders, started
 

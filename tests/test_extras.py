@@ -9,8 +9,7 @@ import sys
 import pytest
 
 import plurank
-from plurank.exceptions import MissingExtraError
-from plurank.extras import extra
+from plurank.exceptions import MissingExtraError, extra
 
 REPORT = ("vl_convert", "jinja2", "markupsafe")
 WEB = ("fastapi", "starlette", "uvicorn", "sqlalchemy")

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from plurank.extras import extra
+from plurank.exceptions import extra
 
 if TYPE_CHECKING:
     from plurank import datasets
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from plurank.models.committee import Committee
     from plurank.models.persistence import load
     from plurank.models.person import Person
-    from plurank.models.ratings import RatingPredictor
+    from plurank.models.rating_predictor import RatingPredictor
     from plurank.report.charts import save_figure
     from plurank.report.descriptions import describe_rankings
     from plurank.report.page import write_report
@@ -73,7 +73,7 @@ _HOMES = {
     "Person": "models.person",
     "PlurankError": "exceptions",
     "Quality": "metrics.predictions",
-    "RatingPredictor": "models.ratings",
+    "RatingPredictor": "models.rating_predictor",
     "SampleBound": "topic.theory",
     "Selection": "mixed.selection",
     "Simulation": "data.simulate",

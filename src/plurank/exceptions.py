@@ -4,7 +4,8 @@ Messages are data: they mention parameters as :class:`Argument`, and whoever sho
 written. ``str(error)`` writes Python (``ties='half'``), the command line writes options (``--ties half``).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple, Self
 
@@ -173,3 +174,15 @@ class ConvergenceWarning(Message, UserWarning):
 
 class SkippedWarning(Message, UserWarning):
     """Some of the data could not be used and was left out, as requested."""
+
+
+@contextmanager
+def extra(name: str, feature: str) -> Iterator[None]:
+    """Raise a MissingExtraError where what is imported within is not installed; ``name``: the extra that has it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = str(error.name)
+        if missing.partition(".")[0] == "plurank":
+            raise
+        raise MissingExtraError(f"{feature} needs {missing}: pip install 'plurank[{name}]'.", name=missing) from None

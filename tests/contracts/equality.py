@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plurank.models.deprecated import RENAMED
+from plurank.models.fields import RENAMED
 
 
 def fitted_attributes(model):

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from plurank.inference.ratings import level_likelihoods
+from plurank.inference.ordinal import level_likelihoods
 
 
 def brute_force(star, rated, wins, coins, ties):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import truncnorm
 
-from plurank.inference.ratings import OrdinalRatings, _expect_likings, fit_stars
+from plurank.inference.ordinal import OrdinalRatings, _expect_likings, fit_stars
 
 THRESHOLDS = np.array([-1.5, -0.5, 0.4, 1.3])
 
@@ -121,5 +121,5 @@ def test_chances_of_stars_are_those_of_drawing_a_line_and_a_liking(rng):
 def test_rounds_that_do_not_suffice_are_admitted(monkeypatch):
     users, x, stars, _ = draw(n_users=50)
     assert fit_stars(users, x, stars, 50).converged
-    monkeypatch.setattr("plurank.inference.ratings.MAX_ROUNDS", 1)
+    monkeypatch.setattr("plurank.inference.ordinal.MAX_ROUNDS", 1)
     assert not fit_stars(users, x, stars, 50).converged

@@ -8,7 +8,7 @@ from plurank.inference.posterior import weight_bounds
 from plurank.kernels import threads
 from plurank.kernels.plain import passes as twins
 from plurank.mixed.bradley_terry import BradleyTerry
-from plurank.mixed.orders import Mallows
+from plurank.mixed.mallows import Mallows
 from tests.oracles.log_posterior import best_theta, integrate_on_grid, log_marginal, log_posterior, slope_in_theta
 from tests.oracles.small_data import draw_comparisons, users_of
 

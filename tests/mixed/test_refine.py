@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from plurank import Comparisons, simulate
 from plurank.mixed import refine as refine_by_likelihood
 from plurank.mixed.bradley_terry import BradleyTerry, ScoreSums
-from plurank.mixed.orders import Mallows
+from plurank.mixed.mallows import Mallows
 from plurank.mixed.priors import ScorePrior
 from plurank.mixed.refine import (
     QuasiNewton,

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 import plurank
-from plurank.models.estimator import clone
+from plurank.models.sklearn_api import clone
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from plurank.kernels.plain.moments import choose_half
+from plurank.kernels.plain.sums import choose_half
 from plurank.random import uniforms_at
 
 

@@ -1,8 +1,8 @@
 """Ingesting in very small pieces, so that few rows already make many batches, runs and shards."""
 
-from plurank.progress import silent
 from plurank.store.ingest import build_store
 from plurank.store.runs import Budget
+from plurank.types import silent
 
 TINY = Budget(room=10**9, text_bytes=60, batch_rows=4, shard_rows=5)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from plurank import ranking_error
-from plurank.topic.prior import fit_prior, weight_moments
 from plurank.topic.projections import detect_novel_pairs
 from plurank.topic.recover import recover_rankings
 from plurank.topic.rounding import estimate_ranking_matrix, round_to_rankings
+from plurank.topic.weights import fit_prior, weight_moments
 from plurank.topic.whitened import detect_whitened, embed
 from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from plurank import simulate
-from plurank.topic import prior
+from plurank.topic import weights as topic_weights
 from plurank.topic.moments import pair_moments
 from plurank.topic.orders import ranking_matrix
-from plurank.topic.prior import CONCENTRATION_RANGE, fit_prior, weight_moments
+from plurank.topic.weights import CONCENTRATION_RANGE, fit_prior, weight_moments
 from tests.oracles.small_data import flipped, repeated, weighted
 
 MEAN = np.array([0.5, 0.3, 0.2])
@@ -86,6 +86,6 @@ def test_moments_of_weights_taken_in_parts_equal_those_taken_at_once(monkeypatch
     moments = pair_moments(s.comparisons, 0)
     sigma = matrix_of(s, moments)
     whole = weight_moments(moments, sigma, 0.1)
-    monkeypatch.setattr(prior, "PART_BYTES", 8 * len(moments.counts) * 2)  # two columns, then one
+    monkeypatch.setattr(topic_weights, "PART_BYTES", 8 * len(moments.counts) * 2)  # two columns, then one
     for part, at_once in zip(weight_moments(moments, sigma, 0.1), whole, strict=True):
         np.testing.assert_allclose(part, at_once, rtol=1e-9)

@@ -18,10 +18,10 @@ from plurank import (
     simulate,
 )
 from plurank.kernels.plain.common import ones_if_empty
-from plurank.topic import prior as prior_by_likelihood
+from plurank.topic import weights as prior_by_likelihood
 from plurank.topic.moments import pair_moments
 from plurank.topic.orders import Strict
-from plurank.topic.prior import (
+from plurank.topic.weights import (
     COUNT_RANGE,
     best_counts,
     bound_of,
@@ -53,10 +53,10 @@ def draw_case(seed, n_rankings, is_weighted=False):
 def test_the_bound_never_falls_and_rounds_end_where_it_stands_still(seed, n_rankings, is_weighted):
     c, rankings, init = draw_case(seed, n_rankings, is_weighted)
     history = fit_prior_by_likelihood(c, rankings, 0.1, init).history
-    gains, enough = np.diff(history), prior_by_likelihood.TOLERANCE * c.total_weight
+    gains, enough = np.diff(history), prior_by_likelihood.PRIOR_TOLERANCE * c.total_weight
     assert (gains >= -1e-9 * np.abs(history[:-1])).all()
     assert (gains[:-1] >= enough).all()
-    assert gains[-1] < enough or len(history) == prior_by_likelihood.MAX_ROUNDS
+    assert gains[-1] < enough or len(history) == prior_by_likelihood.PRIOR_ROUNDS
 
 
 @settings(max_examples=8)  # quadrature is slow

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from plurank import kernels, simulate
 from plurank.metrics.rankings import places_of
 from plurank.topic.orders import win_probabilities
-from plurank.topic.user_weights import (
+from plurank.topic.weights import (
     TOLERANCE,
     fit_flip,
     flip_behind,

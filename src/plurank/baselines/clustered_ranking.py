@@ -21,10 +21,9 @@ from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
 from plurank.mixed.init import find_user_vertices
 from plurank.models.base import RankingModel
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, spawn
 from plurank.text import count
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_positive, check_whole
 
 TRIAL_PASSES = 20

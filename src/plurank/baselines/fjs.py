@@ -20,13 +20,12 @@ from plurank.data.comparisons import Comparisons
 from plurank.engine.local import Engine
 from plurank.exceptions import NotIdentifiableError, ParameterError
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.progress import Progress, silent
 from plurank.topic.estimator import StrictFit, StrictRankings, weigh_users
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import ranking_matrix
-from plurank.topic.prior import fit_prior
 from plurank.topic.rounding import Rounded, round_to_rankings
-from plurank.types import Codes, Floats
+from plurank.topic.weights import fit_prior
+from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_whole
 
 MOST_RANKINGS = 20  # a million sums of masses

@@ -13,16 +13,14 @@ from plurank.data.split import every_nth_user
 from plurank.engine.local import Engine
 from plurank.models.base import FitResult, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.progress import Progress
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.topic.estimator import FLIP_SAMPLE, N_ROUNDS
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import FIRST_FLIP, win_probabilities
-from plurank.topic.prior import fit_topic_prior
 from plurank.topic.recover import REGRESSION_TOL, detect
 from plurank.topic.rounding import estimate_ranking_matrix
-from plurank.topic.user_weights import flip_behind
-from plurank.types import Codes, Floats, Integers
+from plurank.topic.weights import fit_topic_prior, flip_behind
+from plurank.types import Codes, Floats, Integers, Progress
 from plurank.validation import check_choice, check_whole
 
 MAX_LEGS, ROUNDS, TOLERANCE = 40, 5, 1e-3  # of the weights' EM: rounds a leg, and the move in one that counts as none

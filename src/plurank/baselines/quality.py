@@ -8,9 +8,9 @@ from plurank.engine.blocks import as_comparisons, as_source
 from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
-from plurank.models.estimator import clone
-from plurank.progress import Progress, silent
+from plurank.models.sklearn_api import clone
 from plurank.random import RandomState, as_generator
+from plurank.types import Progress, silent
 
 ENOUGH = 1_000_000  # comparisons to judge by
 

@@ -12,8 +12,7 @@ from plurank.engine.local import Engine
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
 from plurank.models.base import FitResult, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.progress import Progress
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Progress
 from plurank.validation import check_choice, check_positive, check_whole
 
 Method = Literal["mm", "spectral"]

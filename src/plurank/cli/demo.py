@@ -10,8 +10,7 @@ from plurank.cli.files import check_output, written
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.summaries import describe_model, print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
-from plurank.exceptions import MissingExtraError
-from plurank.extras import extra
+from plurank.exceptions import MissingExtraError, extra
 from plurank.text import percent
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         TopicRanking,
     )
     from plurank.models.base import RankingModel
-    from plurank.progress import Progress
+    from plurank.types import Progress
 
 N_PEOPLE, N_CHOICES, CONCENTRATION = 400, 40, 1.0
 FIRST_NAMES = (

@@ -14,8 +14,7 @@ import plurank
 from plurank.choices import Ties
 from plurank.cli.output import note, progress, warn
 from plurank.data.exclusions import list_exclusions
-from plurank.exceptions import DataError, ParameterError
-from plurank.extras import extra
+from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:

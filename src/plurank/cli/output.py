@@ -16,7 +16,7 @@ from plurank.text import spell_controls
 if TYPE_CHECKING:
     import polars as pl
 
-    from plurank.progress import Progress as OnProgress
+    from plurank.types import Progress as OnProgress
 
 
 class PlainConsole(Console):

@@ -12,7 +12,7 @@ from plurank.cli.errors import about
 from plurank.cli.files import check_page, written
 from plurank.cli.inputs import add_texts, open_source
 from plurank.cli.output import emit_json, out, progress
-from plurank.extras import extra
+from plurank.exceptions import extra
 from plurank.text import label
 
 

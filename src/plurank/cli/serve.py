@@ -8,8 +8,7 @@ import typer
 
 from plurank.cli.errors import was_interrupted
 from plurank.cli.output import note, out, progress, warn
-from plurank.exceptions import DataError, ParameterError
-from plurank.extras import extra
+from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import label
 
 Feedback = Annotated[

@@ -241,7 +241,7 @@ def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
 
 def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]:
     """Return the parameter of orders, if it has this shape: one number for all, or one per ranking."""
-    from plurank.mixed.orders import ORDERS
+    from plurank.mixed.mallows import ORDERS
 
     kind = ORDERS.get(model.component)
     return {kind.attribute[:-1]: getattr(model, kind.attribute)} if kind and kind.shape == shape else {}
@@ -255,7 +255,7 @@ def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
 
 
 def _mixed_facts(described: dict[str, Any]) -> Facts:
-    from plurank.mixed.orders import ORDERS
+    from plurank.mixed.mallows import ORDERS
 
     settings = described["settings"]
     kind = ORDERS.get(settings["component"])

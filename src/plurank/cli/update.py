@@ -13,8 +13,7 @@ from plurank.cli.files import check_output, written
 from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, out, progress, warn
 from plurank.cli.summaries import describe_model
-from plurank.exceptions import DataError, ParameterError
-from plurank.extras import extra
+from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, label
 
 if TYPE_CHECKING:

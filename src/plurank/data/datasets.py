@@ -18,11 +18,10 @@ from plurank import io as writing
 from plurank.choices import Pairs
 from plurank.data.comparisons import Comparisons
 from plurank.data.readers import read_ratings
-from plurank.exceptions import DataError, ParameterError
-from plurank.extras import extra
-from plurank.progress import Progress, silent
+from plurank.exceptions import DataError, ParameterError, extra
 from plurank.random import RandomState
 from plurank.text import reason_of
+from plurank.types import Progress, silent
 
 # Files fetched once and kept: whole or not at all, and the same ever after.
 #

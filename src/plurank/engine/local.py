@@ -1,8 +1,11 @@
 """Where work runs: in this process, one part after the other, with kernels that use all its threads; or elsewhere."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from plurank.choices import EngineName
 from plurank.engine.blocks import sum_tree
@@ -94,3 +97,28 @@ def _dask_engine(scheduler: Any) -> Engine:
         needs = f" requires {error.name}: pip install 'plurank[dask]'."
         raise EngineError((Argument("engine", "dask"), needs), parameter="engine") from None
     return DaskEngine(scheduler)
+
+
+_lock, _n_inside = threading.Lock(), 0
+_limits: threadpool_limits | None = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread, so that sums in matrix products have one order.
+
+    The limit is lifted when the last of several fits at once has ended.
+    """
+    global _n_inside, _limits
+    with _lock:
+        _n_inside += 1
+        if _n_inside == 1:
+            _limits = threadpool_limits(1, "blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _n_inside -= 1
+            if _n_inside == 0 and _limits is not None:
+                _limits.restore_original_limits()
+                _limits = None

@@ -17,23 +17,23 @@ if library.ACTIVE == "plain":
     )
     from plurank.kernels.plain.inference import infer_dirichlets, read_left_to_right, solve_deviations
     from plurank.kernels.plain.memberships import map_user_weights, regress_on_simplex
-    from plurank.kernels.plain.moments import (
+    from plurank.kernels.plain.mixing import (
+        mean_wins,
+        mix_places,
+        mix_probabilities,
+        mix_utilities,
+    )
+    from plurank.kernels.plain.order_search import expected_wins, improve_orders, place_errors
+    from plurank.kernels.plain.passes import places_pass, probability_pass, utility_pass
+    from plurank.kernels.plain.rated_pairs import decided_pairs, expand_pairs, sample_pairs
+    from plurank.kernels.plain.solid_angles import are_apart, stay_above
+    from plurank.kernels.plain.sums import (
         add_gathered,
         choose_half,
         count_shared_users,
         signed_item_counts,
         sum_gathered,
     )
-    from plurank.kernels.plain.orders import expected_wins, improve_orders, place_errors
-    from plurank.kernels.plain.passes import places_pass, probability_pass, utility_pass
-    from plurank.kernels.plain.predictions import (
-        mean_wins,
-        mix_places,
-        mix_probabilities,
-        mix_utilities,
-    )
-    from plurank.kernels.plain.projections import are_apart, stay_above
-    from plurank.kernels.plain.ratings import decided_pairs, expand_pairs, sample_pairs
 else:
     from plurank.kernels.grouping import (
         count_meetings,
@@ -45,23 +45,23 @@ else:
     )
     from plurank.kernels.inference import infer_dirichlets, read_left_to_right, solve_deviations
     from plurank.kernels.memberships import map_user_weights, regress_on_simplex
-    from plurank.kernels.moments import (
+    from plurank.kernels.mixing import (
+        mean_wins,
+        mix_places,
+        mix_probabilities,
+        mix_utilities,
+    )
+    from plurank.kernels.order_search import expected_wins, improve_orders, place_errors
+    from plurank.kernels.passes import places_pass, probability_pass, utility_pass
+    from plurank.kernels.rated_pairs import decided_pairs, expand_pairs, sample_pairs
+    from plurank.kernels.solid_angles import are_apart, stay_above
+    from plurank.kernels.sums import (
         add_gathered,
         choose_half,
         count_shared_users,
         signed_item_counts,
         sum_gathered,
     )
-    from plurank.kernels.orders import expected_wins, improve_orders, place_errors
-    from plurank.kernels.passes import places_pass, probability_pass, utility_pass
-    from plurank.kernels.predictions import (
-        mean_wins,
-        mix_places,
-        mix_probabilities,
-        mix_utilities,
-    )
-    from plurank.kernels.projections import are_apart, stay_above
-    from plurank.kernels.ratings import decided_pairs, expand_pairs, sample_pairs
 
 __all__ = [
     "add_gathered",

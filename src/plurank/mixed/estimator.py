@@ -7,13 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from plurank.blas import one_blas_thread
 from plurank.choices import ComponentName, EngineName, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up, object_array
 from plurank.data.summary import add_update
 from plurank.engine.blocks import as_comparisons, as_source
-from plurank.engine.local import Engine, LocalEngine
+from plurank.engine.local import Engine, LocalEngine, one_blas_thread
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.user_effects import check_scale
@@ -35,20 +34,18 @@ from plurank.mixed.fit import (
 )
 from plurank.mixed.init import Init
 from plurank.mixed.leaderboard import ScoredRankings
-from plurank.mixed.orders import ORDERS
+from plurank.mixed.mallows import ORDERS
 from plurank.mixed.priors import Priors, count_weights
 from plurank.mixed.users import Users
 from plurank.models.base import FitResult, Memberships
 from plurank.models.consensus import add_votes, count_votes
-from plurank.models.deprecated import OldAttributes, accept_old_names
-from plurank.models.estimator import check_is_fitted
-from plurank.models.fields import COMMON, Field, Fields, JsonField, plain
-from plurank.progress import Progress, silent
+from plurank.models.fields import COMMON, Field, Fields, JsonField, OldAttributes, accept_old_names, plain
+from plurank.models.sklearn_api import check_is_fitted
 from plurank.random import RandomState
 from plurank.store.store import Store
 from plurank.text import count
 from plurank.topic.orders import OrderedComponent
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
 
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same

@@ -21,17 +21,16 @@ from plurank.metrics.rankings import align, places_of
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.init import Init, init_rankings
-from plurank.mixed.orders import ORDERS
+from plurank.mixed.mallows import ORDERS
 from plurank.mixed.prior_search import PriorChoice, choose_priors
 from plurank.mixed.priors import Priors, count_weights, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
 from plurank.mixed.users import Users
 from plurank.models.base import FitResult, Memberships
-from plurank.progress import Progress, silent
 from plurank.random import RandomState, as_generator, spawn
 from plurank.store.store import Store
 from plurank.topic.orders import OrderedComponent, PairCounts
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Progress, silent
 
 EFFECT_SAMPLE = 50_000  # comparisons
 INFLUENCE_SAMPLE = 250_000  # comparisons

@@ -27,13 +27,12 @@ from plurank.mixed.priors import (
 )
 from plurank.mixed.refine import FIRST_ROUNDS, QuasiNewton, Refinement, refine_scores
 from plurank.mixed.users import Users
-from plurank.progress import Progress, silent
 from plurank.random import draw_seed, spawn
 from plurank.topic.item_moments import SignedCounts, leading_item_directions
 from plurank.topic.moments import pair_moments
 from plurank.topic.recover import recover_rankings
 from plurank.topic.whitened import successive_projection
-from plurank.types import Floats
+from plurank.types import Floats, Progress, silent
 
 # Find the users who follow one ranking alone, and weigh everybody by them: a start for any number of items.
 #

@@ -21,7 +21,7 @@ from plurank.mixed.bradley_terry import BradleyTerry, mean_wins, win_gradients
 from plurank.models.base import RankingModel, board, check_ranking, weight_table
 from plurank.models.committee import Committee, choose_items
 from plurank.models.consensus import common_ground
-from plurank.models.estimator import check_is_fitted
+from plurank.models.sklearn_api import check_is_fitted
 from plurank.topic.orders import OrderedComponent
 from plurank.types import Floats
 from plurank.validation import check_share

@@ -24,9 +24,8 @@ from plurank.mixed.init import from_items
 from plurank.mixed.priors import Priors
 from plurank.mixed.refine import QuasiNewton, refine_scores
 from plurank.mixed.users import Users
-from plurank.progress import Progress, silent
 from plurank.random import spawn
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Progress, silent
 
 ENOUGH = 100_000  # comparisons to choose by
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times

@@ -15,9 +15,8 @@ from plurank.data.comparisons import Comparisons
 from plurank.mixed.bradley_terry import BradleyTerry, ScoreSums
 from plurank.mixed.priors import ScorePrior
 from plurank.mixed.users import Users
-from plurank.progress import Progress, silent
 from plurank.topic.orders import OrderedComponent, PairCounts
-from plurank.types import Floats
+from plurank.types import Floats, Progress, silent
 
 # Directions that learn the curvature of a function from its slopes (limited-memory BFGS).
 #

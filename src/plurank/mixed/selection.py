@@ -16,7 +16,6 @@ from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Influence
 from plurank.mixed.estimator import MixedRanking
 from plurank.mixed.priors import Priors
-from plurank.progress import Progress, silent
 from plurank.random import (
     RandomState,
     as_generator,
@@ -24,7 +23,7 @@ from plurank.random import (
     spawn,
 )
 from plurank.text import count
-from plurank.types import Floats
+from plurank.types import Floats, Progress, silent
 from plurank.validation import check_choice, check_whole
 
 INIT = "items"  # one init for each candidate; the model that is chosen is fitted from the best of several

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.blas import one_blas_thread
 from plurank.choices import EngineName
 from plurank.data.build import refuse_missing
 from plurank.data.columns import as_columns, find_column
@@ -19,7 +18,7 @@ from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.summary import Summary
 from plurank.engine.blocks import as_comparisons, iterate_users
-from plurank.engine.local import Engine, open_engine
+from plurank.engine.local import Engine, one_blas_thread, open_engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError, SkippedWarning
 from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
 from plurank.inference.posterior import LEVEL, user_place_bounds
@@ -27,13 +26,12 @@ from plurank.inference.user_effects import Deviations, find_deviations
 from plurank.metrics.predictions import accuracy, log_likelihood
 from plurank.metrics.rankings import order_by_score
 from plurank.models.consensus import agreement, camps, count_votes
-from plurank.models.estimator import WeightTransformer, check_is_fitted
 from plurank.models.fields import COMMON, Fields
-from plurank.progress import Progress, silent
+from plurank.models.sklearn_api import WeightTransformer, check_is_fitted
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
 from plurank.text import count, shorten
-from plurank.types import Codes, Floats, Integers
+from plurank.types import Codes, Floats, Integers, Progress, silent
 from plurank.validation import check_choice, check_numbers, check_whole, show_value
 
 if TYPE_CHECKING:

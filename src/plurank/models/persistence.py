@@ -15,8 +15,7 @@ from plurank.data.encoding import Labels, as_series, missing
 from plurank.exceptions import DataError
 from plurank.io import as_path, check_target, write_beside
 from plurank.models.base import MODELS, RankingModel
-from plurank.models.deprecated import RENAMED, translate
-from plurank.models.fields import Field, JsonField, plain
+from plurank.models.fields import RENAMED, Field, JsonField, plain, translate
 from plurank.text import reason_of
 
 FORMAT, FORMAT_VERSION = "plurank-model", 2  # 2: names of parameters and attributes changed

@@ -15,7 +15,7 @@ from plurank.engine.blocks import Group, as_source, groups_of, read_users
 from plurank.engine.local import open_engine
 from plurank.io import check_target, write_beside
 from plurank.models.base import RankingModel
-from plurank.models.estimator import check_is_fitted
+from plurank.models.sklearn_api import check_is_fitted
 from plurank.store.store import Store
 
 

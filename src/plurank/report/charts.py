@@ -7,8 +7,7 @@ from copy import deepcopy
 from os import PathLike
 from typing import Any
 
-from plurank.exceptions import ParameterError
-from plurank.extras import extra
+from plurank.exceptions import ParameterError, extra
 from plurank.io import as_path, check_target, write_beside
 
 Spec = dict[str, Any]

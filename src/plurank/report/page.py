@@ -15,8 +15,7 @@ from plurank.exceptions import ParameterError, PlurankError
 from plurank.io import check_target, write_beside
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
-from plurank.models.estimator import check_is_fitted
-from plurank.progress import Progress, silent
+from plurank.models.sklearn_api import check_is_fitted
 from plurank.report import ground as common
 from plurank.report import sections, story
 from plurank.report.blocks import Figure, Table, figure
@@ -31,6 +30,7 @@ from plurank.report.privacy import FEWEST
 from plurank.report.settings import method_of, settings_of, versions
 from plurank.report.texts import has_statements
 from plurank.store.store import Store
+from plurank.types import Progress, silent
 
 TITLE = "What people prefer"
 N_DRAWN = 6  # items of each list in a figure

@@ -17,7 +17,6 @@ from plurank.data.columns import ROLES, check_roles
 from plurank.data.readers import File
 from plurank.exceptions import DataError
 from plurank.io import as_path, check_parent, only_one, write_json
-from plurank.progress import Progress, silent
 from plurank.store.merge import CUTS, merge_runs
 from plurank.store.runs import (
     RUNS,
@@ -31,6 +30,7 @@ from plurank.store.runs import (
     read_inputs,
 )
 from plurank.store.store import MANIFEST, Store, open_store
+from plurank.types import Progress, silent
 from plurank.validation import check_choice
 
 FORMAT = "plurank ingest 1"

@@ -15,7 +15,6 @@ import polars as pl
 from plurank.data.encoding import invert
 from plurank.exceptions import ParameterError
 from plurank.io import write_beside, write_json
-from plurank.progress import Progress
 from plurank.store.runs import (
     LEFT_OUT,
     NEW_ITEMS,
@@ -48,7 +47,7 @@ from plurank.store.store import (
     VERSION,
     seal,
 )
-from plurank.types import Codes, Integers
+from plurank.types import Codes, Integers, Progress
 
 # Where to cut the users of all runs into shards, so that none holds more comparisons than it may.
 #

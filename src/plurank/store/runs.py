@@ -53,7 +53,6 @@ from plurank.data.readers import (
 )
 from plurank.exceptions import DataError, ParameterError
 from plurank.io import as_path, write_beside, write_json
-from plurank.progress import Progress
 from plurank.store.shards import (
     Shard,
     clear_folder,
@@ -63,7 +62,7 @@ from plurank.store.shards import (
     write_labels,
     write_shard,
 )
-from plurank.types import Codes
+from plurank.types import Codes, Progress
 
 # How much of a data set is held in memory at once, given the most that may be used.
 

@@ -14,17 +14,15 @@ from plurank.data.split import every_nth_user
 from plurank.engine.blocks import Group, as_source, groups_of, read_users
 from plurank.engine.local import Engine
 from plurank.models.base import FitResult, RankingModel
-from plurank.models.estimator import check_is_fitted
 from plurank.models.fields import COMMON, Field, Fields
-from plurank.progress import Progress, silent
+from plurank.models.sklearn_api import check_is_fitted
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.store.store import Store
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import FIRST_FLIP, Strict, ranking_matrix
-from plurank.topic.prior import fit_prior, fit_prior_by_likelihood
 from plurank.topic.recover import Recovery, check_distinct, novel_rows, recover_rankings
-from plurank.topic.user_weights import fit_flip, infer_weights
-from plurank.types import Codes, Floats, Integers
+from plurank.topic.weights import fit_flip, fit_prior, fit_prior_by_likelihood, infer_weights
+from plurank.types import Codes, Floats, Integers, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
 
 N_ROUNDS = 2  # of fitting the prior and the flip probability in turns

@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.choices import Directions
 from plurank.exceptions import Argument, NotIdentifiableError
-from plurank.progress import Progress, silent
 from plurank.topic.moments import Moments, PairOperator, UserFactors
-from plurank.types import Floats, Masks, Singles
+from plurank.types import Floats, Masks, Progress, Singles, silent
 
 # Project the rows of E on random directions, and give the projections of any rows.
 #

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from plurank.choices import Detection, Directions
 from plurank.exceptions import NotIdentifiableError
-from plurank.progress import Progress, silent
 from plurank.topic.moments import Moments
 from plurank.topic.orders import ranking_matrix
 from plurank.topic.projections import NovelPairs, detect_novel_pairs
 from plurank.topic.rounding import Rounded, estimate_ranking_matrix, polish_rankings, round_to_rankings
 from plurank.topic.whitened import WhitenedPairs, detect_whitened
+from plurank.types import Progress, silent
 
 PROJECTIONS_PER_RANKING = 150
 SEPARATION_TOL, REGRESSION_TOL = 0.01, 1e-4  # of Algorithms 2 and 3

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.progress import Progress, silent
 from plurank.topic.moments import Moments
 from plurank.topic.orders import ranking_matrix
-from plurank.types import Floats
+from plurank.types import Floats, Progress, silent
 
 # Express every ordered pair as a mixture of the novel pairs, and so estimate B.
 #

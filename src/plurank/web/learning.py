@@ -19,8 +19,8 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series, object_array
 from plurank.exceptions import DataError, SkippedWarning
 from plurank.models.persistence import load
-from plurank.progress import Progress, silent
 from plurank.text import count
+from plurank.types import Progress, silent
 from plurank.web.database import FeedbackStore, StoredAnswer
 from plurank.web.screening import Finding, describe_groups, find_suspicious
 

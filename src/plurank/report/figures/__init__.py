@@ -1,6 +1,6 @@
 """Figures, one file a family; each function gives a chart."""
 
-from plurank.extras import extra
+from plurank.exceptions import extra
 
 with extra("report", "a figure"):  # before any of the files here imports it
     import vl_convert  # noqa: F401

@@ -1,4 +1,4 @@
-"""Plain twins of ``kernels/projections.py``, where the docstrings are."""
+"""Plain twins of ``kernels/solid_angles.py``, where the docstrings are."""
 
 # ruff: noqa: D103
 import numpy as np

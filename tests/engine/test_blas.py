@@ -3,7 +3,7 @@
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from plurank.blas import one_blas_thread
+from plurank.engine.local import one_blas_thread
 
 np.ones((2, 2)) @ np.ones((2, 2))  # BLAS is loaded
 

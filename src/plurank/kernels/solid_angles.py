@@ -1,4 +1,4 @@
-"""Algorithm 2's rows of E seen along random directions; sources: ``native/projections.cpp``."""
+"""Algorithm 2's rows of E seen along random directions; sources: ``native/solid_angles.cpp``."""
 
 import numpy as np
 

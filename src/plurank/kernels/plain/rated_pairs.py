@@ -1,4 +1,4 @@
-"""Plain twins of ``kernels/ratings.py``, where the docstrings are."""
+"""Plain twins of ``kernels/rated_pairs.py``, where the docstrings are."""
 
 # ruff: noqa: D103
 import itertools

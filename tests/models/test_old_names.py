@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import plurank
-from plurank.models.deprecated import RENAMED
+from plurank.models.fields import RENAMED
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What mixed rankings predict; sources: ``native/predictions.cpp``."""
+"""What mixed rankings predict; sources: ``native/mixing.cpp``."""
 
 import numpy as np
 

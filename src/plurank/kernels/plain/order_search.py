@@ -1,4 +1,4 @@
-"""Plain twins of ``kernels/orders.py``, where the docstrings are."""
+"""Plain twins of ``kernels/order_search.py``, where the docstrings are."""
 
 # ruff: noqa: D103
 from itertools import pairwise

@@ -22,9 +22,9 @@ from plurank.exceptions import (
     ParameterError,
     SkippedWarning,
 )
-from plurank.inference.ratings import OrdinalRatings, fit_stars, level_likelihoods
+from plurank.inference.ordinal import OrdinalRatings, fit_stars, level_likelihoods
 from plurank.models.base import Memberships, RankingModel
-from plurank.models.estimator import Estimator, check_is_fitted
+from plurank.models.sklearn_api import Estimator, check_is_fitted
 from plurank.random import (
     RandomState,
     as_generator,

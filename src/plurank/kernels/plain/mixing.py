@@ -1,4 +1,4 @@
-"""Plain twins of ``kernels/predictions.py``, where the docstrings are."""
+"""Plain twins of ``kernels/mixing.py``, where the docstrings are."""
 
 # ruff: noqa: D103
 import numpy as np

@@ -1,4 +1,4 @@
-"""Plain twins of ``kernels/moments.py``, where the docstrings are."""
+"""Plain twins of ``kernels/sums.py``, where the docstrings are."""
 
 # ruff: noqa: D103
 import itertools

@@ -16,7 +16,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.engine.blocks import as_source
 from plurank.exceptions import NotFittedError, ParameterError
-from plurank.models.deprecated import translate
+from plurank.models.fields import translate
 from plurank.store.store import Store
 from plurank.types import Floats
 from plurank.validation import check_choice

@@ -182,7 +182,7 @@ def test_blocks_of_questions_do_not_change_the_papers_rule(models, split, monkey
     train, test = split
     predictor = RatingPredictor(models["topic"], "most-likely", ties="random").fit(train)
     whole = predictor.predict(test)
-    monkeypatch.setattr("plurank.models.ratings.BLOCK_PAIRS", 7)
+    monkeypatch.setattr("plurank.models.rating_predictor.BLOCK_PAIRS", 7)
     np.testing.assert_array_equal(predictor.predict(test.head(200)), whole[:200])
 
 

@@ -1,4 +1,4 @@
-"""Rankings that are orders: expected wins of ordered pairs, and better orders; sources: ``native/orders.cpp``."""
+"""Rankings that are orders: expected wins of ordered pairs, and better orders; sources: ``native/order_search.cpp``."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Comparisons from ratings: which pairs, and who wins; sources: ``native/ratings.cpp``."""
+"""Comparisons from ratings: which pairs, and who wins; sources: ``native/rated_pairs.cpp``."""
 
 import numpy as np
 

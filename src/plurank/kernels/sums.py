@@ -1,4 +1,4 @@
-"""Sums over users and over pairs that moments are made of; sources: ``native/moments.cpp``."""
+"""Sums over users and over pairs that moments are made of; sources: ``native/sums.cpp``."""
 
 import numpy as np
 
