@@ -9,11 +9,11 @@ from scipy.stats import norm
 from plurank.inference.common_ground import (
     WIDER,
     control_false_discoveries,
-    count_dissenters,
     draw_camps,
     find_agreement,
     find_common_ground,
 )
+from plurank.models.votes import count_dissenters
 
 RANKINGS = [np.eye(2)]
 

@@ -21,13 +21,10 @@ from plurank.types import Floats, Integers, Masks
 #
 # Ours. A share is that of the people who agree among those who agree or disagree, with a Beta posterior (Jeffreys'
 # prior), independent between camps. An item counts as agreed on where at least ``CLEAR_SHARE`` of every camp agrees,
-# and
-# of the people who dissent most often: a minority too small for a ranking of its own is not overlooked.
+# and of the people who dissent most often: a minority too small for a ranking of its own is not overlooked.
 
 CLEAR_SHARE = 0.6  # a bare majority of some votes may be chance, and is not what people call agreement
 LEAST_CLEAR = 5  # votes for or against, for a camp to be a side of a dispute
-DISSENTERS = 0.05  # of an item's voters: those who most often vote against the majority on other items
-LEAST_DISSENTERS = 5  # of them, where there are so many voters
 PRIOR_VOTES = 2.0  # of dissenters, at the mean share of all: a few of their votes decide nothing
 
 
@@ -63,25 +60,6 @@ def find_agreement(agree: Integers, disagree: Integers, dissenters: Integers, le
     liked, disliked = above.prod(axis=1) * above_there, below.prod(axis=1) * below_there
     share = np.where(agree + disagree > 0, agree / np.maximum(agree + disagree, 1), np.nan)
     return Agreement(share, lower, upper, liked, disliked, np.clip(contested, 0.0, 1.0))
-
-
-def count_dissenters(users: Integers, items: Integers, votes: Floats, n_users: int, n_items: int) -> Integers:
-    """Count the dissenters who agree and disagree with every item, (Q, 2), from votes of 1 and -1, (n,).
-
-    Somebody dissents by voting against the majority of the others. The dissenters of an item are the
-    twentieth of its voters who dissent most on all other items, so that nobody is one for their vote on that item.
-    """
-    net, n_votes = np.bincount(items, votes, n_items), np.bincount(items, minlength=n_items)
-    against = -votes * (net[items] - votes) / np.maximum(n_votes[items] - 1, 1)
-    total, cast = np.bincount(users, against, n_users), np.bincount(users, minlength=n_users)
-    # somebody with hardly any other votes is nobody's dissenter
-    rates = (total[users] - against) / (cast[users] - 1 + LEAST_DISSENTERS)
-    order = np.lexsort((-rates, items))
-    first = np.cumsum(n_votes) - n_votes
-    places = np.empty(len(items), np.int64)
-    places[order] = np.arange(len(items)) - first[items[order]]  # among the voters of the item
-    member = places < np.maximum(LEAST_DISSENTERS, np.ceil(DISSENTERS * n_votes))[items]
-    return np.stack([np.bincount(items[member & (votes * sign > 0)], minlength=n_items) for sign in (1, -1)], axis=1)
 
 
 FALSE_DISCOVERIES = 0.05  # expected share of wrong entries in a list

@@ -37,10 +37,11 @@ from plurank.mixed.leaderboard import ScoredRankings
 from plurank.mixed.mallows import ORDERS
 from plurank.mixed.priors import Priors, count_weights
 from plurank.mixed.users import Users
-from plurank.models.base import FitResult, Memberships
-from plurank.models.consensus import add_votes, count_votes
+from plurank.models.base import FitResult
 from plurank.models.fields import COMMON, Field, Fields, JsonField, OldAttributes, accept_old_names, plain
+from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import check_is_fitted
+from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
 from plurank.store.store import Store
 from plurank.text import count

@@ -26,7 +26,8 @@ from plurank.mixed.prior_search import PriorChoice, choose_priors
 from plurank.mixed.priors import Priors, count_weights, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
 from plurank.mixed.users import Users
-from plurank.models.base import FitResult, Memberships
+from plurank.models.base import FitResult
+from plurank.models.prediction import Memberships
 from plurank.random import RandomState, as_generator, spawn
 from plurank.store.store import Store
 from plurank.topic.orders import OrderedComponent, PairCounts

@@ -1,7 +1,7 @@
 """Where items stand, in a ranking and for a person, and how sure that is."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -19,12 +19,13 @@ from plurank.inference.posterior import (
 from plurank.inference.user_effects import Deviations, log_odds
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins, win_gradients
 from plurank.models.base import RankingModel, board, check_ranking, weight_table
-from plurank.models.committee import Committee, choose_items
-from plurank.models.consensus import common_ground
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.topic.orders import OrderedComponent
 from plurank.types import Floats
 from plurank.validation import check_share
+
+if TYPE_CHECKING:
+    from plurank.models.committee import Committee
 
 
 class ScoredRankings(RankingModel, loadable=False):
@@ -199,6 +200,8 @@ class ScoredRankings(RankingModel, loadable=False):
         >>> model.common_ground().select("item", "votes", "label").height
         12
         """
+        from plurank.models.consensus import common_ground
+
         check_is_fitted(self)
         return common_ground(self, level)
 
@@ -210,7 +213,7 @@ class ScoredRankings(RankingModel, loadable=False):
         *,
         top: int | None = None,
         level: float = LEVEL,
-    ) -> Committee:
+    ) -> "Committee":
         """Choose a few items so that as many users as possible find one that they rank highly.
 
         Parameters
@@ -252,6 +255,8 @@ class ScoredRankings(RankingModel, loadable=False):
         >>> len(chosen.items), chosen.guarantee
         (2, 1.0)
         """
+        from plurank.models.committee import choose_items
+
         check_is_fitted(self)
         return choose_items(self, size, cost, budget, top, level)
 

@@ -2,46 +2,38 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from plurank.choices import EngineName
-from plurank.data.build import refuse_missing
-from plurank.data.columns import as_columns, find_column
-from plurank.data.comparisons import Comparisons, refuse_rows
+from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.data.summary import Summary
-from plurank.engine.blocks import as_comparisons, iterate_users
+from plurank.engine.blocks import as_comparisons
 from plurank.engine.local import Engine, one_blas_thread, open_engine
-from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError, SkippedWarning
-from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
+from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError
 from plurank.inference.posterior import LEVEL, user_place_bounds
-from plurank.inference.user_effects import Deviations, find_deviations
-from plurank.metrics.predictions import accuracy, log_likelihood
+from plurank.inference.user_effects import Deviations
 from plurank.metrics.rankings import order_by_score
-from plurank.models.consensus import agreement, camps, count_votes
 from plurank.models.fields import COMMON, Fields
-from plurank.models.sklearn_api import WeightTransformer, check_is_fitted
-from plurank.random import RandomState, as_generator
+from plurank.models.prediction import PreferenceModel
+from plurank.models.sklearn_api import check_is_fitted
+from plurank.models.votes import count_votes
 from plurank.store.store import Store
-from plurank.text import count, shorten
-from plurank.types import Codes, Floats, Integers, Progress, silent
-from plurank.validation import check_choice, check_numbers, check_whole, show_value
+from plurank.text import count
+from plurank.types import Floats, Integers, Progress, silent
+from plurank.validation import check_numbers, check_whole, show_value
 
 if TYPE_CHECKING:
     from plurank.metrics.predictions import Influence
     from plurank.models.committee import Committee
     from plurank.models.person import Person
     from plurank.report.plots import Plots
-
-
-# Orders of items and weights of rankings as tables for people, who count rankings from 1.
 
 
 def check_ranking(ranking: int, n_rankings: int) -> None:
@@ -63,31 +55,6 @@ def weight_table(weights: Floats, lower: Floats, upper: Floats) -> pl.DataFrame:
     return pl.DataFrame({"ranking": rankings, "weight": weights, "lower": lower, "upper": upper})
 
 
-class Memberships(NamedTuple):
-    """How much users follow each ranking of a fit: weights (m, K) and the concentration of their posterior (m,), and
-    the mean (K,) and concentration that somebody unknown has."""
-
-    weights: Floats
-    user_concentration: Floats
-    mean_weights: Floats
-    concentration: float
-
-    def table(self, rows: Codes) -> tuple[Floats, Floats, Codes]:
-        """Return weights, their concentration, and the row of everybody asked for among them; -1: somebody unknown."""
-        if (rows >= 0).all():
-            return self.weights, self.user_concentration, rows
-        asked, at = np.unique(rows, return_inverse=True)  # the unknown come first
-        weights = np.vstack([self.mean_weights, self.weights[asked[1:]]])
-        return weights, np.append(self.concentration, self.user_concentration[asked[1:]]), at.astype(np.int32)
-
-    def join(self, others: "Memberships") -> "Memberships":
-        """Put others after these."""
-        weights = np.vstack([self.weights, others.weights])
-        return self._replace(
-            weights=weights, user_concentration=np.append(self.user_concentration, others.user_concentration)
-        )
-
-
 @dataclass(kw_only=True)
 class FitResult:
     """What a fit found. The model stores each of these under its name with an underscore appended."""
@@ -100,42 +67,13 @@ class FitResult:
     converged: bool
 
 
-# Items that a model does not know.
-
-LONGEST = 60  # characters of an item in a message
-
-
-def refuse_unknown(items: list[Any]) -> None:
-    """Raise an error for items that a model does not know, by name."""
-    if items:
-        shown = ", ".join(shorten(repr(item), LONGEST) for item in items[:5]) + (", ..." if len(items) > 5 else "")
-        raise DataError(
-            f"the model does not know {len(items):,} of the items compared ({shown}). Drop their rows or fit again."
-        )
-
-
-def skip_unknown(comparisons: Comparisons, items: Labels) -> Comparisons:
-    """Leave out comparisons of items that are not among a model's, and say how many there were."""
-    is_known = look_up(comparisons.items, items, "item") >= 0
-    keep = is_known[comparisons.winners] & is_known[comparisons.losers]
-    if keep.all():
-        return comparisons
-    compared = np.unique([comparisons.winners, comparisons.losers])
-    n_items = int((~is_known[compared]).sum())
-    skipped = f"skipped {int((~keep).sum()):,} of {count(len(keep), 'comparison')}"
-    warnings.warn(f"{skipped}: the model does not know {count(n_items, 'item')}.", SkippedWarning, stacklevel=3)
-    return comparisons.select(keep)
-
-
-LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
-BLOCK = 2**18  # comparisons that are held at once
-ScoreMethod = Literal["predictive", "left-to-right"]
-
-
 MODELS: dict[str, type["RankingModel"]] = {}  # what ``load`` knows, by name
 
 
-class RankingModel(WeightTransformer):
+LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
+
+
+class RankingModel(PreferenceModel):
     """A mixed-membership model: K rankings, and for each user a weight on every ranking.
 
     Subclasses fit, and say how probable a comparison is in each ranking (``_token_likelihoods``), what weights new
@@ -172,10 +110,6 @@ class RankingModel(WeightTransformer):
     camp_votes_: NDArray[np.int64] | None = None  # agree, pass, disagree by item and by main ranking, (Q, K, 3)
     dissenter_votes_: NDArray[np.int64] | None = None  # agree, disagree by item, of those who dissent most, (Q, 2)
     feedback_batches_: tuple[str, ...] = ()  # batches of answers to the service that an update has learned from
-
-    def weight_prior(self) -> Floats:
-        """The counts of the Dirichlet of user weights, (K,)."""
-        return np.asarray(self.concentration_ * self.mean_weights_, dtype=np.float64)
 
     def fit(self, X: Any, y: None = None, *, on_progress: Progress = silent) -> Self:  # noqa: ARG002
         """Fit the model to comparisons.
@@ -248,228 +182,6 @@ class RankingModel(WeightTransformer):
             hint = ("Try a larger ", Argument("max_iter"), ".") if hasattr(self, "max_iter") else "Try fewer rankings."
             warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=4)
 
-    @abstractmethod
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
-        """P(winner over loser) in every ranking, (n, K), for numbers of items."""
-
-    @abstractmethod
-    def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        """Weights of users (M, K), given comparisons of the model's own items."""
-
-    def memberships(self, comparisons: Comparisons | None = None) -> list[Memberships]:
-        """Return the model's own users, or those of comparisons of its items, once for every fit it averages over."""
-        weights = self.user_weights_ if comparisons is None else self._infer_weights(comparisons)
-        certain = np.broadcast_to(np.inf, len(weights))
-        return [Memberships(weights, certain, self.mean_weights_, self.concentration_)]
-
-    def probabilities(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for rows of users, -1 for unknown ones."""
-        found = np.zeros(len(left))
-        tables = [each.table(rows) for each in users]
-        for begin in range(0, len(left), BLOCK):
-            own = slice(begin, begin + BLOCK)
-            chances = self._token_likelihoods(left[own], right[own])
-            for weights, _, at in tables:
-                found[own] += (chances * weights[at[own]]).sum(axis=1) / len(users)
-        return np.minimum(found, 1.0)  # weights may sum to a little more than 1
-
-    def utilities(self, users: Sequence[Memberships], rows: Codes, items: Codes) -> Floats:
-        """How much users, given by their rows, -1 for unknown ones, like items, in log odds, (n,)."""
-        found = np.zeros(len(items))
-        for utilities, each in zip(self._item_utilities(), users, strict=True):
-            weights, _, at = each.table(rows)
-            for begin in range(0, len(items), BLOCK):
-                own = slice(begin, begin + BLOCK)
-                found[own] += (utilities[items[own]] * weights[at[own]]).sum(axis=1) / len(users)
-        return found
-
-    def _item_utilities(self) -> list[Floats]:
-        """Log odds of every item to be preferred to another, in every ranking, (Q, K), for every fit averaged over."""
-        wins, _, _ = self._place_scores()
-        wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
-        return [np.log(wins / (1.0 - wins))]
-
-    def _transform_source(self, source: Comparisons | Store, unknown: str) -> Floats:
-        return np.concatenate([self._transform(piece, unknown) for piece in iterate_users(source, labelled=False)])
-
-    def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
-        if unknown == "error":
-            return self._infer_weights(self._in_own_items(comparisons))
-        known = skip_unknown(comparisons, self.items_)
-        weights = np.tile(self.mean_weights_, (comparisons.n_users, 1))
-        if len(known):
-            weights[look_up(known.users, comparisons.users, "user")] = self._infer_weights(self._in_own_items(known))
-        return weights
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict the probability that a user prefers one item to another.
-
-        Parameters
-        ----------
-        X : data frame
-            Columns user, left, right. Users that the model does not know get the mean weights.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Probability that the left item is preferred.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        DataError
-            If columns or users are missing, or an item is unknown or compared with itself.
-
-        Examples
-        --------
-        >>> import plurank, polars as pl
-        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
-        >>> model = plurank.TopicRanking(2, random_state=0).fit(made.comparisons)
-        >>> model.predict_proba(pl.DataFrame({"user": [0, 1], "left": [0, 2], "right": [1, 3]})).shape
-        (2,)
-        """
-        check_is_fitted(self)
-        columns = as_columns(X)
-        users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
-        items = [self.find_items(side, name) for side, name in ((left, "left"), (right, "right"))]
-        refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
-        refuse_missing(as_series(users, "user"))
-        return self.probabilities(self.memberships(), look_up(users, self.users_, "user"), *items)
-
-    def find_items(self, side: Any, name: str) -> Codes:
-        """Return the codes of items; raise a DataError for unknown ones."""
-        codes = look_up(side, self.items_, name)
-        if (codes < 0).any():
-            example = side.to_list()[int(np.argmax(codes < 0))]
-            what = f"{name} is an item the model does not know ({example!r:.60})"
-            refuse_rows(codes < 0, what, "Use items of the model")
-        return codes
-
-    def predict_held_out(self, X: Any) -> tuple[Floats, Floats | None]:
-        """Probability of what happened in each test comparison, (n,), and the comparisons' weights."""
-        check_is_fitted(self)
-        test = self._in_own_items(as_comparisons(X))
-        users = look_up(test.users, self.users_, "user")
-        chances = self.probabilities(self.memberships(), users[test.user_of_each()], test.winners, test.losers)
-        return chances, test.weights
-
-    def predict_new(self, asked: Any, test: Any) -> Floats:
-        """Probability of what happened in test comparisons, (n,), of new users who were asked others before."""
-        check_is_fitted(self)
-        asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
-        users = self.memberships(asked)
-        rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
-        chances = self.probabilities(users, rows, test.winners, test.losers)
-        own = self._deviations(asked, users)
-        return chances if own is None else own.shift(chances, rows, test.winners, test.losers)
-
-    def _deviations(self, asked: Comparisons, users: Sequence[Memberships]) -> Deviations | None:
-        """How users deviate from the rankings they follow, by what they were asked; None where nobody does."""
-        if self.user_effect_scale_ is None or not len(asked):
-            return None
-        chances = self.probabilities(users, asked.user_of_each(), asked.winners, asked.losers)
-        return find_deviations(asked, chances, self.user_effect_scale_)
-
-    def score(
-        self,
-        X: Any,
-        y: None = None,  # noqa: ARG002
-        *,
-        method: ScoreMethod = "predictive",
-        n_particles: int = 100,
-        random_state: RandomState = 0,
-    ) -> float:
-        """Return the mean log-likelihood per test comparison.
-
-        Parameters
-        ----------
-        X : Comparisons, Store or data frame
-            Test comparisons of known items.
-        y : None
-            Ignored; scikit-learn passes it.
-        method : {"predictive", "left-to-right"}, default="predictive"
-            "predictive" takes each comparison by itself: known users are predicted with their fitted weights, others
-            with the mean weights. "left-to-right" takes all comparisons of a user together, with weights integrated
-            over the Dirichlet prior, for known users too; comparisons made from ratings count in full.
-        n_particles : int, default=100
-            Particles of "left-to-right".
-        random_state : int, numpy.random.Generator or None, default=0
-            Seed of "left-to-right".
-
-        Returns
-        -------
-        float
-            Mean over comparisons, by their weights; guessing gives -log 2 = -0.693.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        DataError
-            If the comparisons are not valid or have unknown items.
-        ParameterError
-            If ``method`` is unknown, or ``n_particles`` is not an integer >= 1.
-
-        Notes
-        -----
-        "left-to-right" uses importance sampling of the weights instead, where scores are mixed (``mixing="utility"``)
-        or comparisons have fractional weights, which are powers of their likelihood. The estimate of a user's
-        log-likelihood is too low by about half its variance: the more particles, the less.
-
-        References
-        ----------
-        H. M. Wallach, I. Murray, R. Salakhutdinov and D. Mimno (2009), "Evaluation Methods for Topic Models", ICML.
-
-        Examples
-        --------
-        >>> import plurank
-        >>> made = plurank.simulate(200, 5, 2, 20, random_state=0)
-        >>> train, test = made.comparisons.split(0.2, random_state=0)
-        >>> plurank.TopicRanking(2, random_state=0).fit(train).score(test) > -0.693
-        True
-        """
-        check_choice("method", method, ScoreMethod)
-        if method == "predictive":
-            return self._mean_over(X, log_likelihood)
-        check_is_fitted(self)
-        check_whole("n_particles", n_particles, 1)
-        test = self._in_own_items(as_comparisons(X))
-        with one_blas_thread():  # so that sums have one order
-            return mean_log_likelihood(self.likelihoods(), test, n_particles, as_generator(random_state))
-
-    def likelihoods(self) -> Sequence[UserLikelihood]:
-        """Return how new users decide, for every fit that the model averages over."""
-        return [TokenLikelihood(self.weight_prior(), self._token_likelihoods)]
-
-    def accuracy(self, X: Any) -> float:
-        """Return the share of test comparisons whose preferred item is predicted.
-
-        Parameters
-        ----------
-        X : Comparisons, Store or data frame
-            Test comparisons of known items.
-
-        Returns
-        -------
-        float
-            Share by weight; a probability of exactly one half counts half.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        DataError
-            If the comparisons are not valid or have unknown items.
-        """
-        return self._mean_over(X, accuracy)
-
-    def _mean_over(self, X: Any, measure: Callable[[Floats, Floats | None], float]) -> float:
-        """Average a measure of predictions over all comparisons."""
-        pieces = [(measure(*self.predict_held_out(piece)), piece.total_weight) for piece in iterate_users(X)]
-        values, totals = zip(*pieces, strict=True)
-        return float(np.average(values, weights=totals))
-
     def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
         """Rank all items for one user, best first.
 
@@ -508,6 +220,12 @@ class RankingModel(WeightTransformer):
         """Rank all items for somebody with weights (K,)."""
         scores = self._item_scores(weights)
         return board(self.items_, np.argsort(-scores, kind="stable"), scores)
+
+    def _item_utilities(self) -> list[Floats]:
+        """Log odds of every item to be preferred to another, in every ranking, (Q, K), for every fit averaged over."""
+        wins, _, _ = self._place_scores()
+        wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+        return [np.log(wins / (1.0 - wins))]
 
     @abstractmethod
     def _item_scores(self, weights: Floats) -> Floats:
@@ -609,6 +327,8 @@ class RankingModel(WeightTransformer):
         >>> model.agreement().select("item", "agree", "disagree").rows()
         [('a', 2, 0), ('b', 0, 2)]
         """
+        from plurank.models.consensus import agreement
+
         check_is_fitted(self)
         return agreement(self, level)
 
@@ -634,6 +354,8 @@ class RankingModel(WeightTransformer):
         >>> plurank.TopicRanking(2, random_state=0).fit(made.comparisons).camps()["people"].sum()
         100
         """
+        from plurank.models.consensus import camps
+
         check_is_fitted(self)
         return camps(self)
 
@@ -705,10 +427,6 @@ class RankingModel(WeightTransformer):
             raise DataError("every pair of items was asked already; there is no next one.")
         return pairs.select("left", "right").row(0)
 
-    def as_observed(self, comparisons: Comparisons) -> Comparisons:
-        """Let comparisons count as what was observed."""
-        return comparisons
-
     def weights_of(self, user: Any, weights: Any) -> Floats:
         """Return the weights (K,) of a user, or those given, or the population's."""
         if weights is not None:
@@ -725,15 +443,6 @@ class RankingModel(WeightTransformer):
                 "or leave the user out for the population's order."
             )
         return self.user_weights_[code]
-
-    def _in_own_items(self, comparisons: Comparisons) -> Comparisons:
-        """Renumber items as in the model; refuse items it does not know."""
-        codes = look_up(comparisons.items, self.items_, "item")
-        used = np.zeros(len(codes), dtype=bool)
-        used[comparisons.winners] = used[comparisons.losers] = True
-        refuse_unknown(comparisons.items[used & (codes < 0)].tolist())
-        winners, losers = codes[comparisons.winners], codes[comparisons.losers]
-        return replace(comparisons, winners=winners, losers=losers, items=self.items_, ratings=None, texts=None)
 
     def _store_votes(self, source: Comparisons | Store, engine: Engine) -> None:
         """Store the sample sizes of users and items, and the texts of the items."""

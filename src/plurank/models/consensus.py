@@ -6,110 +6,27 @@ The order of a camp is its ranking or, with utility mixing, where hardly anybody
 blend of its people.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank import kernels
-from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import as_series, look_up
-from plurank.data.ratings import RatingTable, is_agreement
-from plurank.engine.blocks import Group, cut_users, groups_of, number_groups, read_users
-from plurank.engine.local import Engine
+from plurank.data.encoding import as_series
 from plurank.inference.common_ground import (
     Agreement,
     control_false_discoveries,
-    count_dissenters,
     draw_camps,
     find_agreement,
     find_common_ground,
 )
-from plurank.store.store import Store
-from plurank.types import Floats, Integers
+from plurank.models.votes import AGREE, DISAGREE, PASS
+from plurank.types import Floats
 from plurank.validation import check_share
 
 if TYPE_CHECKING:
     from plurank.mixed.leaderboard import ScoredRankings
     from plurank.models.base import RankingModel
-
-
-# How many votes stand behind users, items and camps: the sample sizes shown next to every statement.
-#
-# A vote is what a person did once: a comparison answered (by its weight, so that a tie counted as two halves is one
-# vote), or an item rated.
-
-AGREE, PASS, DISAGREE = 0, 1, 2  # along the last axis of votes by camp
-
-
-class VoteCounts(NamedTuple):
-    """Votes of every user (M,), on every item (Q,), how many people cast these (Q,), and, for agree/disagree votes, by
-    item and camp (Q, K, 3), and of dissenters who agree and disagree (Q, 2)."""
-
-    users: Integers
-    items: Integers
-    people: Integers
-    camps: Integers | None = None
-    dissenters: Integers | None = None
-
-
-def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engine) -> VoteCounts:
-    """Count the votes that a model was fitted to, or updated with; users and items are numbered as in the source."""
-    ratings = None if isinstance(source, Store) else source.ratings
-    if ratings is not None:
-        rated_items = look_up(ratings.item_labels, source.items, "item")
-        users = np.diff(ratings.offsets)[look_up(source.users, ratings.user_labels, "user")]
-        items = np.bincount(rated_items[ratings.items], minlength=source.n_items)
-        return VoteCounts(users.astype(np.int64), items, items, *_count_by_camp(model, ratings))
-    rated = bool(getattr(model, "from_ratings_", source.rated))
-    parts = list(engine.map(_count_block, (source, rated), groups_of(source, engine.least_units)))
-    items = np.rint(np.sum([on_items for _, on_items, _ in parts], axis=0)).astype(np.int64)
-    people = np.sum([of_items for _, _, of_items in parts], axis=0)
-    return VoteCounts(np.concatenate([by_users for by_users, _, _ in parts]), items, people)
-
-
-def _count_block(given: tuple[Comparisons | Store, bool], group: Group) -> tuple[Integers, Floats, Integers]:
-    """Count the votes of a group's users, (m,), those on all items, (Q,), and the people who cast these, (Q,)."""
-    source, rated = given
-    c, people, n_rated = read_users(source, group), np.zeros(source.n_items, np.int64), []
-    for few in number_groups(c.offsets, cut_users(c.offsets, 0)):  # some at a time, so that little is held
-        part = read_users(c, few)
-        columns = (part.offsets, part.winners, part.losers, part.kernel_weights)
-        offsets, items, __ = kernels.signed_item_counts(*columns, part.n_items)
-        people += np.bincount(items, minlength=c.n_items)
-        n_rated.append(np.diff(offsets).astype(np.int64))
-    if rated:
-        return np.concatenate([np.empty(0, np.int64), *n_rated]), people.astype(np.float64), people
-    on_items = sum(np.bincount(side, c.weights, c.n_items) for side in (c.winners, c.losers))
-    return np.rint(c.weights_of_users()).astype(np.int64), np.asarray(on_items, dtype=np.float64), people
-
-
-def _count_by_camp(model: "RankingModel", ratings: RatingTable) -> tuple[Integers, Integers] | tuple[None, None]:
-    """Count who agrees, passes and disagrees, by item and by the ranking that people follow most, (Q, K, 3), and the
-    dissenters who agree and disagree, (Q, 2)."""
-    if not is_agreement(ratings.values):
-        return None, None
-    shape = (len(model.items_), len(model.mean_weights_), 3)
-    users = look_up(ratings.user_labels, model.users_, "user")[ratings.user_of_each()].astype(np.int64)
-    items = look_up(ratings.item_labels, model.items_, "item")[ratings.items].astype(np.int64)
-    known = (users >= 0) & (items >= 0)  # people whose answers are all alike have no camp
-    users, items, votes = users[known], items[known], ratings.values[known]
-    camps = model.user_weights_.argmax(axis=1)[users]
-    cells = np.ravel_multi_index((items, camps, (1 - votes).astype(np.int64)), shape)
-    clear = votes != 0
-    dissenters = count_dissenters(users[clear], items[clear], votes[clear], len(model.users_), len(model.items_))
-    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape), dissenters
-
-
-def add_votes(known: Integers | None, more: Integers | None, codes: Any, size: int) -> Integers | None:
-    """Add counts that came with an update to those known, renumbered; unknown where either is."""
-    if known is None or more is None:
-        return None
-    total = np.zeros((size, *known.shape[1:]), np.int64)
-    total[: len(known)] = known
-    np.add.at(total, codes, more)
-    return total
 
 
 LEAST_VOTES = 10  # on an item, below which nothing is said of it

@@ -21,7 +21,8 @@ from plurank.inference.likelihood import UserLikelihood, user_seeds
 from plurank.inference.posterior import LEVEL, N_DRAWS, Draws
 from plurank.inference.questions import choose_questions
 from plurank.inference.user_effects import Deviations, find_deviations
-from plurank.models.base import RankingModel, refuse_unknown, weight_table
+from plurank.models.base import RankingModel, weight_table
+from plurank.models.prediction import refuse_unknown
 from plurank.types import Codes, Floats
 from plurank.validation import check_share, check_whole
 

@@ -23,7 +23,8 @@ from plurank.exceptions import (
     SkippedWarning,
 )
 from plurank.inference.ordinal import OrdinalRatings, fit_stars, level_likelihoods
-from plurank.models.base import Memberships, RankingModel
+from plurank.models.base import RankingModel
+from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import Estimator, check_is_fitted
 from plurank.random import (
     RandomState,
