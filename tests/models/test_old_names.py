@@ -25,3 +25,18 @@ def test_a_parameter_is_taken_by_its_old_name_with_a_warning(old, value):
 def test_an_attribute_is_read_by_its_old_name_with_a_warning(model, old):
     with pytest.warns(DeprecationWarning, match=f"{old} is now {RENAMED[old]}"):
         np.testing.assert_array_equal(getattr(model, old), getattr(model, RENAMED[old]))
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (plurank.MixedRanking(1, "mallows", random_state=0), "component='mallows'"),
+        (plurank.TopicRanking(1, directions="sphere", random_state=0), "directions"),
+        (plurank.TopicRanking(1, regression_tol=1e-6, random_state=0), "regression_tol"),
+        (plurank.TopicRanking(1, prior="likelihood", random_state=0), "prior"),
+    ],
+)
+def test_what_nobody_needs_is_deprecated(model, name):
+    comparisons = plurank.simulate(30, 4, 1, 10, random_state=0).comparisons
+    with pytest.warns(DeprecationWarning, match=f"^{name} is deprecated and will be removed in 0.3: "):
+        model.fit(comparisons)

@@ -148,6 +148,11 @@ def warn_about(name: str) -> None:
     )
 
 
+def warn_deprecated(what: str, why: str) -> None:
+    """Warn that a parameter, or a value of one, will be removed."""
+    warnings.warn(f"{what} is deprecated and will be removed in 0.3: {why}.", DeprecationWarning, stacklevel=4)
+
+
 def _old_attribute(name: str) -> property:
     def read(self: Any) -> Any:
         warn_about(name)

@@ -14,7 +14,7 @@ from plurank.data.split import every_nth_user
 from plurank.engine.blocks import Group, as_source, groups_of, read_users
 from plurank.engine.local import Engine
 from plurank.models.base import FitResult, RankingModel
-from plurank.models.fields import COMMON, Field, Fields
+from plurank.models.fields import COMMON, Field, Fields, warn_deprecated
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.store.store import Store
@@ -92,6 +92,12 @@ OWN_FIELDS = {
     "novel_items_": Field("i", ("K", 2), "an item or none"),
 }
 
+DEPRECATED = {  # parameters: their default, and why nobody needs another value
+    "directions": ("gaussian", "the length of a direction changes nothing"),
+    "regression_tol": (1e-4, "the paper has 1e-4"),
+    "prior": ("moments", "MixedRanking chooses the prior on held-out comparisons"),
+}
+
 
 @dataclass(kw_only=True)
 class TopicFit(StrictFit):
@@ -120,12 +126,12 @@ class TopicRanking(StrictRankings):
     separation_tol : float, default=0.01
         With "projections": how far apart novel pairs must be (zeta / 2).
     regression_tol : float, default=1e-4
-        Tolerance of the regression on novel pairs (epsilon).
+        Tolerance of the regression on novel pairs (epsilon). Deprecated.
     directions : {"gaussian", "sphere"}, default="gaussian"
-        With "projections": the distribution of the directions.
+        With "projections": the distribution of the directions. Deprecated.
     prior : {"moments", "likelihood"}, default="moments"
         How the Dirichlet prior of user weights is fitted: to the moments, or by a variational bound of the likelihood,
-        which takes a user's comparisons for independent; those made from ratings are not.
+        which takes a user's comparisons for independent; those made from ratings are not. Deprecated.
     random_state : int, numpy.random.Generator or None, default=None
         Seed.
 
@@ -244,6 +250,7 @@ class TopicRanking(StrictRankings):
             If the rankings were still improving in the last round of polishing; they are kept.
         """
         self._check_parameters()
+        self._warn_deprecated()
         return self._run_fit(as_source(X), engine=engine, scheduler=scheduler, on_progress=on_progress)
 
     def _fit(self, source: Comparisons | Store, engine: Engine, on_progress: Progress) -> TopicFit:
@@ -274,6 +281,11 @@ class TopicRanking(StrictRankings):
         check_choice("prior", self.prior, PriorFit)
         check_positive("separation_tol", self.separation_tol)
         check_positive("regression_tol", self.regression_tol)
+
+    def _warn_deprecated(self) -> None:
+        for name, (default, why) in DEPRECATED.items():
+            if getattr(self, name) != default:
+                warn_deprecated(name, why)
 
     def _recover(self, moments: Moments, rng: np.random.Generator, on_progress: Progress) -> Recovery:
         return recover_rankings(
