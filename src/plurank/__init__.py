@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     )
     from plurank.metrics.predictions import Influence, Quality, accuracy, log_likelihood
     from plurank.metrics.rankings import align, kendall_tau, ranking_error
-    from plurank.mixed.estimator import MixedRanking, blank_model
+    from plurank.mixed.blank import blank_model
+    from plurank.mixed.estimator import MixedRanking
     from plurank.mixed.selection import Selection, select_rankings
     from plurank.models.committee import Committee
     from plurank.models.persistence import load
@@ -83,7 +84,7 @@ _HOMES = {
     "TopicRanking": "topic.estimator",
     "accuracy": "metrics.predictions",
     "align": "metrics.rankings",
-    "blank_model": "mixed.estimator",
+    "blank_model": "mixed.blank",
     "describe_rankings": "report.descriptions",
     "held_out_quality": "baselines.quality",
     "ingest": "store.ingest",

@@ -13,7 +13,7 @@ import numpy as np
 from plurank import kernels
 from plurank.data.build import index_pairs
 from plurank.engine.blocks import cut_users
-from plurank.topic.moments import lay_out_by_row
+from plurank.topic.pair_blocks import lay_out_by_row
 
 NOTHING = np.empty(0)
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from plurank import Comparisons, DataError
 from plurank.data.build import index_pairs
 from plurank.engine.local import LocalEngine
-from plurank.topic.moments import PairBlocks, PairIndex, PairOperator, Unit, informative, pair_moments
+from plurank.topic.moments import PairBlocks, PairOperator, Unit, pair_moments
+from plurank.topic.pair_blocks import PairIndex, informative
 from tests.oracles.dense_moments import DenseMoments
 from tests.oracles.small_data import build, draw_comparisons, relabelled, repeated, reversed_all, weighted
 

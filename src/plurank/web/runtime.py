@@ -14,7 +14,7 @@ from anyio import CapacityLimiter, to_thread
 
 from plurank.data.readers import is_item_list, read_item_list
 from plurank.exceptions import DataError
-from plurank.mixed.estimator import blank_model
+from plurank.mixed.blank import blank_model
 from plurank.models.base import RankingModel
 from plurank.models.persistence import load
 from plurank.web.errors import LOG, RequestError
