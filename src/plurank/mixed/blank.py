@@ -1,4 +1,7 @@
-"""A model of items that nobody has compared yet, to begin a survey with."""
+"""A model of items that nobody has compared yet, to begin a survey with.
+
+Ours.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
