@@ -1,6 +1,7 @@
 """What every model of rankings and user weights promises. Subclass it in tests/models and give ``make``."""
 
 import copy
+import dataclasses
 import itertools
 import pickle
 
@@ -213,6 +214,15 @@ class ModelContract(DifficultData, PersonContract):
         assert model.score(population) == pytest.approx(np.log(p).mean())
         assert model.score(population.to_frame()) == pytest.approx(np.log(p).mean())
         assert model.accuracy(population) == pytest.approx(((p > 0.5) + 0.5 * (p == 0.5)).mean())
+
+    def test_an_evaluation_has_score_accuracy_and_who_is_known(self, model, population):
+        known = population.block(0, 10)
+        users = np.array([f"stranger {n}" for n in range(10)], dtype=object)
+        for test, n_known in ((known, 10), (dataclasses.replace(known, users=users), 0)):
+            assert model.evaluate(test) == {
+                "log_likelihood": model.score(test), "accuracy": model.accuracy(test),
+                "n_comparisons": len(test), "n_users": 10, "n_known_users": n_known,
+            }  # fmt: skip
 
     def test_weight_two_scores_like_the_row_twice(self, model, rng):
         c = draw_comparisons(rng, n_items=6, labels=model.items_)

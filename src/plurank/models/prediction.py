@@ -263,7 +263,7 @@ class PreferenceModel(Estimator):
         """
         check_choice("method", method, ScoreMethod)
         if method == "predictive":
-            return self._mean_over(X, log_likelihood)
+            return self.evaluate(X)["log_likelihood"]
         check_is_fitted(self)
         check_whole("n_particles", n_particles, 1)
         test = self._in_own_items(as_comparisons(X))
@@ -294,13 +294,52 @@ class PreferenceModel(Estimator):
         DataError
             If the comparisons are not valid or have unknown items.
         """
-        return self._mean_over(X, accuracy)
+        return self.evaluate(X)["accuracy"]
 
-    def _mean_over(self, X: Any, measure: Callable[[Floats, Floats | None], float]) -> float:
-        """Average a measure of predictions over all comparisons."""
-        pieces = [(measure(*self.predict_held_out(piece)), piece.total_weight) for piece in iterate_users(X)]
-        values, totals = zip(*pieces, strict=True)
-        return float(np.average(values, weights=totals))
+    def evaluate(self, X: Any) -> dict[str, float]:
+        """Predict test comparisons once, and measure how well.
+
+        Parameters
+        ----------
+        X : Comparisons, Store or data frame
+            Test comparisons of known items.
+
+        Returns
+        -------
+        dict
+            log_likelihood and accuracy, the means over comparisons as returned by ``score`` and ``accuracy``;
+            n_comparisons, n_users and n_known_users, those whom the model was fitted to.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the comparisons are not valid or have unknown items.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 5, 2, 20, random_state=0)
+        >>> train, test = made.comparisons.split(0.2, random_state=0)
+        >>> plurank.TopicRanking(2, random_state=0).fit(train).evaluate(test)["n_comparisons"]
+        800
+        """
+        check_is_fitted(self)
+        parts, n_comparisons, n_users, n_known = [], 0, 0, 0
+        for users in iterate_users(X):
+            chances, weights = self.predict_held_out(users)
+            parts.append((log_likelihood(chances, weights), accuracy(chances, weights), users.total_weight))
+            n_comparisons, n_users = n_comparisons + len(users), n_users + users.n_users
+            n_known += int((look_up(users.users, self.users_, "user") >= 0).sum())
+        logs, hits, totals = zip(*parts, strict=True)
+        return {
+            "log_likelihood": float(np.average(logs, weights=totals)),
+            "accuracy": float(np.average(hits, weights=totals)),
+            "n_comparisons": n_comparisons,
+            "n_users": n_users,
+            "n_known_users": n_known,
+        }
 
     def as_observed(self, comparisons: Comparisons) -> Comparisons:
         """Let comparisons count as what was observed."""
