@@ -37,6 +37,7 @@ OPTIONS = {
     "directions": "--directions",
     "engine": "--engine",
     "ensemble": "--ensemble",
+    "feedback": "--feedback",
     "max_iter": "--max-iter",
     "memory": "--memory",
     "mixing": "--mixing",

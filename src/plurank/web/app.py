@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -18,7 +18,9 @@ from threadpoolctl import threadpool_limits
 from plurank.exceptions import PlurankError
 from plurank.kernels.threads import get_num_threads
 from plurank.models.base import RankingModel
+from plurank.web.database import FeedbackStore
 from plurank.web.errors import RequestError, as_request_error
+from plurank.web.feedback import FeedbackWriter
 from plurank.web.routes import add_openapi, add_routes
 from plurank.web.runtime import ModelWatcher, WorkerThreads
 from plurank.web.security import Permissions, SecurityMiddleware
@@ -27,16 +29,13 @@ from plurank.web.settings import Settings, import_from_parent
 from plurank.web.static import VegaBundle, add_page, read_page
 from plurank.web.survey import AskedPairs
 
-if TYPE_CHECKING:
-    from plurank.web.feedback import FeedbackWriter
-
 MAX_PENDING_COMPUTATIONS = 200  # computations that may wait: more would wait for longer than any client
 
 
 class Service:
     """Everything that the endpoints use."""
 
-    def __init__(self, models: ModelWatcher, feedback: "FeedbackWriter | None", settings: Settings) -> None:
+    def __init__(self, models: ModelWatcher, feedback: FeedbackWriter | None, settings: Settings) -> None:
         self.models, self.feedback, self.settings = models, feedback, settings
         self.threads = WorkerThreads(get_num_threads(), MAX_PENDING_COMPUTATIONS)
         self.permissions = Permissions(settings)
@@ -89,12 +88,9 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
     return app
 
 
-def _open_feedback(database: str | None) -> "FeedbackWriter | None":
+def _open_feedback(database: str | None) -> FeedbackWriter | None:
     if database is None:
         return None
-    from plurank.web.database import FeedbackStore  # both load SQLAlchemy, which takes a while
-    from plurank.web.feedback import FeedbackWriter
-
     return FeedbackWriter(FeedbackStore(database, create=True))
 
 
