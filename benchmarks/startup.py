@@ -57,7 +57,7 @@ from plurank.cli import main
 
 if sys.argv[1] == "serve":  # all but the serving, which has no end
     import plurank.web.server
-    plurank.web.server.serve = lambda *_, **__: None
+    plurank.web.server.run_server = lambda *_, **__: None
 times = [engine]
 for _ in range(2):
     try:

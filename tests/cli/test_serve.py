@@ -21,7 +21,7 @@ def model(mixed_file, tmp_path):
 def served(monkeypatch):
     """Do all but serve; gives what would have been served."""
     calls = []
-    monkeypatch.setattr("plurank.web.server.serve", lambda *args, **options: calls.append((args, options)))
+    monkeypatch.setattr("plurank.web.server.run_server", lambda *args, **options: calls.append((args, options)))
     monkeypatch.delenv("PLURANK_TOKEN", raising=False)
     return calls
 

@@ -24,8 +24,8 @@ from plurank.data.readers import read_any
 from plurank.store.runs import Budget
 from plurank.store.shards import describe_file
 from plurank.store.store import seal
-from plurank.web.app import create_app
-from plurank.web.settings import Settings
+from plurank.web.application import create_app
+from plurank.web.configuration import Settings
 from tests.store.ingesting import build
 
 Edit = tuple[int, int, bytes]  # where, how many bytes go, what comes

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from plurank.web.app import create_app
+from plurank.web.application import create_app
+from plurank.web.configuration import Settings
 from plurank.web.server import BoundedProtocol
-from plurank.web.settings import Settings
 
 PATIENCE = 240.0  # seconds; a server is usually there in two, but the first time on a machine it compiles
 

@@ -5,8 +5,8 @@ import sqlite3
 import threading
 
 from plurank.web.database import FeedbackUnavailable
-from plurank.web.errors import RequestError
 from plurank.web.feedback import FeedbackWriter
+from plurank.web.responses import RequestError
 from plurank.web.schemas import FeedbackRequest
 from plurank.web.security import Sender
 from plurank.web.service import ModelService

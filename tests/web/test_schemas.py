@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
-from plurank.web.app import create_app
-from plurank.web.settings import Settings
+from plurank.web.application import create_app
+from plurank.web.configuration import Settings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of libraries that schemathesis uses

@@ -3,13 +3,13 @@
 import pytest
 
 from plurank.exceptions import ParameterError
+from plurank.web.configuration import Settings
 from plurank.web.security import (
     BURST_SECONDS,
     MAX_CLIENTS,
     RateLimiter,
     client_key,
 )
-from plurank.web.settings import Settings
 
 ASK = {"pairs": [{"left": "tea", "right": "cola"}]}
 

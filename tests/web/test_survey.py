@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import plurank
-from plurank.web.settings import Settings
+from plurank.web.configuration import Settings
 
 IDEAS = [f"idea {n}" for n in range(15)]
 ANSWER = {"winner": "tea", "loser": "cola"}

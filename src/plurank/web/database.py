@@ -179,8 +179,9 @@ class FeedbackStore:
         return [(one, other, n) for (one, other), n in pairs]
 
     def _as_answer(self, row: Sequence[Any]) -> StoredAnswer:
-        id, received, user, winner, loser, *others = row
-        return StoredAnswer._make((id, str(received), *self._parse(user, winner, loser), *others))
+        id, received, *content, visitor, first_seen, address, batch = row
+        user, winner, loser = self._parse(*content)
+        return StoredAnswer(id, str(received), user, winner, loser, visitor, first_seen, address, batch)
 
     def _parse(self, *texts: Any) -> list[Id]:
         """Return ids stored as JSON; raise for what another program may have written."""

@@ -12,11 +12,11 @@ from starlette.responses import Response
 
 import plurank
 from plurank.web import schemas
-from plurank.web.errors import RequestError, bytes_response, json_response
+from plurank.web.responses import RequestError, bytes_response, json_response
 from plurank.web.security import SENDER, Sender
 
 if TYPE_CHECKING:
-    from plurank.web.app import Service
+    from plurank.web.application import Service
 
 INLINE_PAIRS = 500  # so many are predicted sooner than they are handed to a thread
 N_QUESTIONS = 20  # of a survey, unless the settings have a number

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from cachetools import LRUCache
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plurank.web.errors import RequestError
-from plurank.web.settings import Settings
+from plurank.web.configuration import Settings
+from plurank.web.responses import RequestError
 
 MAX_CLIENTS = 10_000  # whose rate is tracked at a time
 BURST_SECONDS = 10  # a client that was idle may send so many seconds' worth of requests at once

@@ -11,15 +11,15 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plurank.exceptions import ParameterError
-from plurank.web.app import create_app
-from plurank.web.settings import Settings, export_to_workers
+from plurank.web.application import create_app
+from plurank.web.configuration import Settings, export_to_workers
 
 LOOPBACK = ("127.", "::1", "localhost")
 MAX_HEAD = 2**16  # bytes of request line and headers, rounded up to what is read at once
 HEAD_SECONDS = 30.0  # for request line and headers to arrive
 
 
-def serve(model: str | os.PathLike[str], settings: Settings, *, host: str, port: int, workers: int = 1) -> None:
+def run_server(model: str | os.PathLike[str], settings: Settings, *, host: str, port: int, workers: int = 1) -> None:
     """Serve a model until Ctrl-C, from one process or several."""
     logging.basicConfig(format="%(message)s")
     options: dict[str, Any] = {"host": host, "port": port, "http": BoundedProtocol}
@@ -28,7 +28,7 @@ def serve(model: str | os.PathLike[str], settings: Settings, *, host: str, port:
         uvicorn.run(create_app(model, settings), **options)
         return
     export_to_workers(str(Path(model).absolute()), settings)
-    uvicorn.run("plurank.web.app:create_worker_app", factory=True, workers=workers, **options)
+    uvicorn.run("plurank.web.application:create_worker_app", factory=True, workers=workers, **options)
 
 
 def check_model_and_settings(model: str | os.PathLike[str], settings: Settings) -> None:

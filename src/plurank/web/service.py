@@ -20,7 +20,7 @@ from plurank.models.person import Person
 from plurank.report.descriptions import describe_rankings
 from plurank.report.privacy import is_few, show_rounded
 from plurank.types import Codes
-from plurank.web.errors import RequestError
+from plurank.web.responses import RequestError
 from plurank.web.schemas import Id
 from plurank.web.survey import AskedPairs, choose_pair
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from plurank.web.app import create_app
-from plurank.web.settings import Settings
+from plurank.web.application import create_app
+from plurank.web.configuration import Settings
 from tests.web.conftest import TestClient
 
 PAIR = {"left": "tea", "right": "cola"}

@@ -18,14 +18,14 @@ from threadpoolctl import threadpool_limits
 from plurank.exceptions import PlurankError
 from plurank.kernels.threads import get_num_threads
 from plurank.models.base import RankingModel
+from plurank.web.configuration import Settings, import_from_parent
 from plurank.web.database import FeedbackStore
-from plurank.web.errors import RequestError, as_request_error
 from plurank.web.feedback import FeedbackWriter
+from plurank.web.responses import RequestError, as_request_error
 from plurank.web.routes import add_openapi, add_routes
 from plurank.web.runtime import ModelWatcher, WorkerThreads
 from plurank.web.security import Permissions, SecurityMiddleware
 from plurank.web.service import ModelService
-from plurank.web.settings import Settings, import_from_parent
 from plurank.web.static import VegaBundle, add_page, read_page
 from plurank.web.survey import AskedPairs
 
