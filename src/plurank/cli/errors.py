@@ -27,6 +27,7 @@ INTERNAL_ERROR = (
 RETRY_SECONDS = 0.02
 # the options that set the library's parameters
 OPTIONS = {
+    "allow_frame": "--allow-frame",
     "candidates": "--candidates",
     "checkpoint": "--checkpoint",
     "columns": "--column",
@@ -38,6 +39,7 @@ OPTIONS = {
     "engine": "--engine",
     "ensemble": "--ensemble",
     "feedback": "--feedback",
+    "host": "--host",
     "max_iter": "--max-iter",
     "memory": "--memory",
     "mixing": "--mixing",
@@ -48,7 +50,11 @@ OPTIONS = {
     "overwrite": "--overwrite",
     "pairs": "--pairs",
     "pairs_per_rating": "--pairs-per-rating",
+    "port": "--port",
+    "question": "--question",
+    "questions": "--questions",
     "random_state": "--seed",
+    "rate": "--rate",
     "resume": "--resume",
     "scheduler": "--scheduler",
     "separation_tol": "--separation-tol",

@@ -67,7 +67,9 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
     ``parent``: process id without which a worker process ends.
     """
     threadpool_limits(1, "blas")  # matrices are small, and requests share the cores
-    service = Service(ModelWatcher(model, parent), _open_feedback(settings.feedback), settings)
+    models = ModelWatcher(model, parent)
+    feedback = None if settings.feedback is None else FeedbackWriter(FeedbackStore(settings.feedback, create=True))
+    service = Service(models, feedback, settings)
     # FastAPI's own pages about the API would load scripts from other sites
     app = FastAPI(title="plurank", lifespan=service.lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     add_routes(app, service)
@@ -88,17 +90,11 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
     return app
 
 
-def _open_feedback(database: str | None) -> FeedbackWriter | None:
-    if database is None:
-        return None
-    return FeedbackWriter(FeedbackStore(database, create=True))
-
-
 def create_worker_app() -> FastAPI:
-    """Create the application in a worker process, as its parent process wants it."""
+    """Create the application in a worker process."""
     logging.basicConfig(format="%(message)s")
-    model, settings, parent = import_from_parent()
-    return create_app(model, settings, parent=parent)
+    given = import_from_parent()
+    return create_app(given.model, given.settings, parent=given.parent)
 
 
 async def _respond_to_error(_: Request, error: Any) -> Response:

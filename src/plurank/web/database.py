@@ -22,7 +22,7 @@ CONTENT = ("user", "winner", "loser")  # what one id always stands for
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """An answer to store: the client's id of it, the user, winner and loser, and the model that was served.
+    """An answer to store: the client's id of it, the user, winner and loser, and the fingerprint of the model.
 
     ``visitor``, ``first_seen`` and ``address`` are those of its sender, None where unknown. A ``withdrawn`` answer is a
     retraction: it marks the stored answer with the same id, or blocks one that arrives later.
@@ -72,7 +72,7 @@ COLUMNS = {  # users and items are JSON, so that the number 7 and the text "7" s
     "winner": "TEXT NOT NULL",
     "loser": "TEXT NOT NULL",
     "received": "TEXT NOT NULL",
-    "model": "TEXT NOT NULL",  # the fingerprint of the model that was served
+    "model": "TEXT NOT NULL",  # the fingerprint of the service's model
     # the update that claimed the row; a batch never changes, and a model file lists those it has learned from
     "batch": "VARCHAR(16)",
     # since 0.2; null where unknown, as in older databases

@@ -10,7 +10,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from plurank.exceptions import ParameterError
+from plurank.exceptions import Argument, ParameterError
 from plurank.web.application import create_app
 from plurank.web.configuration import Settings, export_to_workers
 
@@ -44,9 +44,18 @@ def resolve_port(host: str, port: int) -> int:
             return int(tried.getsockname()[1])
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
+        port_option, host_option = Argument("port"), Argument("host")
         raise ParameterError(
-            f"cannot listen on {host}, port {port} ({reason}). Is another program using it? Choose another --port "
-            "(0 for a free one) or --host."
+            f"cannot listen on {host}, port {port} ({reason}).",
+            parameter="port",
+            got=f"{port}",
+            hint=(
+                "Is another program using it? Choose another ",
+                port_option,
+                " (0: a free one) or ",
+                host_option,
+                ".",
+            ),
         ) from None
 
 
