@@ -97,8 +97,8 @@ def test_commands_that_fit_load_no_more_than_they_need(loaded_by, command):
 @pytest.mark.parametrize("feedback", [None, "answers.db"])
 def test_a_service_loads_no_more_than_it_needs(folder, feedback):
     program = (
-        "from plurank.web.application import create_app; from plurank.web.configuration import Settings; "
-        f"create_app('m.plurank', Settings(feedback={feedback!r})).state.service.close()"
+        "from plurank.web.application import create_app; from plurank.web.configuration import ServiceSettings; "
+        f"create_app('m.plurank', ServiceSettings(feedback={feedback!r})).state.service.close()"
     )
     loaded = loaded_after(program, cwd=folder)
     assert "fastapi" in loaded

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from plurank.exceptions import ParameterError
-from plurank.web.configuration import Settings, WorkerConfiguration, export_to_workers, import_from_parent
+from plurank.web.configuration import ServiceSettings, WorkerConfiguration, export_to_workers, import_from_parent
 from plurank.web.security import (
     BURST_SECONDS,
     MAX_CLIENTS,
@@ -74,13 +74,15 @@ def test_without_the_token_only_the_page_and_health_are_open(open_client, model,
 )
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ParameterError) as caught:
-        Settings(**settings)
+        ServiceSettings(**settings)
     assert caught.value.parameter == next(iter(settings))
 
 
 def test_workers_get_the_settings_of_their_parent(monkeypatch):
     monkeypatch.setenv("PLURANK_SERVE", "")
-    settings = Settings("postgresql://me@db/votes", "tökén".encode().hex(), rate=0.5, title="Tee ☕", questions=3)
+    settings = ServiceSettings(
+        "postgresql://me@db/votes", "tökén".encode().hex(), rate=0.5, title="Tee ☕", questions=3
+    )
     export_to_workers("m.plurank", settings)
     assert import_from_parent() == WorkerConfiguration("m.plurank", settings, os.getpid())
 

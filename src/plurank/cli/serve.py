@@ -94,13 +94,13 @@ def serve(
     with extra("web", "`plurank serve`"):
         from plurank.data.readers import is_item_list
         from plurank.web import server
-        from plurank.web.configuration import Settings
+        from plurank.web.configuration import ServiceSettings
     database, token, is_local = (
         _choose_feedback(model, feedback, no_feedback),
         _read_token(token_file),
         server.is_loopback(host),
     )
-    settings = Settings(
+    settings = ServiceSettings(
         database, token, allow_origin, rate, is_local=is_local and token is None, hide_results=hide_results,
         show_people=show_people, title=title, question=question, questions=questions, allow_frame=allow_frame,
     )  # fmt: skip

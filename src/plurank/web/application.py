@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from plurank.exceptions import PlurankError
 from plurank.kernels.threads import get_num_threads
 from plurank.models.base import RankingModel
-from plurank.web.configuration import Settings, import_from_parent
+from plurank.web.configuration import ServiceSettings, import_from_parent
 from plurank.web.database import FeedbackStore
 from plurank.web.feedback import FeedbackWriter
 from plurank.web.responses import RequestError, as_request_error
@@ -35,7 +35,7 @@ MAX_PENDING_COMPUTATIONS = 200  # computations that may wait: more would wait fo
 class Service:
     """Everything that the endpoints use."""
 
-    def __init__(self, models: ModelWatcher, feedback: FeedbackWriter | None, settings: Settings) -> None:
+    def __init__(self, models: ModelWatcher, feedback: FeedbackWriter | None, settings: ServiceSettings) -> None:
         self.models, self.feedback, self.settings = models, feedback, settings
         self.threads = WorkerThreads(get_num_threads(), MAX_PENDING_COMPUTATIONS)
         self.permissions = Permissions(settings)
@@ -61,7 +61,9 @@ class Service:
             self.feedback.close()
 
 
-def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *, parent: int | None = None) -> FastAPI:
+def create_app(
+    model: str | PathLike[str] | RankingModel, settings: ServiceSettings, *, parent: int | None = None
+) -> FastAPI:
     """Create the application that serves a model, or a model file, which is reloaded when it changes.
 
     ``parent``: process id without which a worker process ends.

@@ -16,7 +16,7 @@ ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServiceSettings:
     """How to serve a model.
 
     Parameters
@@ -95,11 +95,11 @@ class WorkerConfiguration:
     """What the parent process passes to a worker: path of the model, settings, and its own process id."""
 
     model: str
-    settings: Settings
+    settings: ServiceSettings
     parent: int
 
 
-def export_to_workers(model: str, settings: Settings) -> None:
+def export_to_workers(model: str, settings: ServiceSettings) -> None:
     """Store model and settings in the environment of worker processes."""
     configuration = WorkerConfiguration(model, settings, os.getpid())
     os.environ[VARIABLE] = TypeAdapter(WorkerConfiguration).dump_json(configuration).decode()

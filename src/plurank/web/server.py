@@ -12,14 +12,16 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plurank.exceptions import Argument, ParameterError
 from plurank.web.application import create_app
-from plurank.web.configuration import Settings, export_to_workers
+from plurank.web.configuration import ServiceSettings, export_to_workers
 
 LOOPBACK = ("127.", "::1", "localhost")
 MAX_HEAD = 2**16  # bytes of request line and headers, rounded up to what is read at once
 HEAD_SECONDS = 30.0  # for request line and headers to arrive
 
 
-def run_server(model: str | os.PathLike[str], settings: Settings, *, host: str, port: int, workers: int = 1) -> None:
+def run_server(
+    model: str | os.PathLike[str], settings: ServiceSettings, *, host: str, port: int, workers: int = 1
+) -> None:
     """Serve a model until Ctrl-C, from one process or several."""
     logging.basicConfig(format="%(message)s")
     options: dict[str, Any] = {"host": host, "port": port, "http": BoundedProtocol}
@@ -31,7 +33,7 @@ def run_server(model: str | os.PathLike[str], settings: Settings, *, host: str, 
     uvicorn.run("plurank.web.application:create_worker_app", factory=True, workers=workers, **options)
 
 
-def check_model_and_settings(model: str | os.PathLike[str], settings: Settings) -> None:
+def check_model_and_settings(model: str | os.PathLike[str], settings: ServiceSettings) -> None:
     """Raise for a model or a database that cannot be used, before the service starts."""
     create_app(model, settings).state.service.close()
 
@@ -44,19 +46,10 @@ def resolve_port(host: str, port: int) -> int:
             return int(tried.getsockname()[1])
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        port_option, host_option = Argument("port"), Argument("host")
-        raise ParameterError(
-            f"cannot listen on {host}, port {port} ({reason}).",
-            parameter="port",
-            got=f"{port}",
-            hint=(
-                "Is another program using it? Choose another ",
-                port_option,
-                " (0: a free one) or ",
-                host_option,
-                ".",
-            ),
-        ) from None
+        choices = Argument("port"), " (0: a free one) or ", Argument("host")
+        hint = ("Is another program using it? Choose another ", *choices, ".")
+        message = f"cannot listen on {host}, port {port} ({reason})."
+        raise ParameterError(message, parameter="port", got=f"{port}", hint=hint) from None
 
 
 def is_loopback(host: str) -> bool:
