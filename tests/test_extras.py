@@ -10,9 +10,10 @@ import pytest
 
 import plurank
 from plurank.exceptions import MissingExtraError, extra
+from plurank.web.database import FeedbackStore, GivenAnswer
 
 REPORT = ("vl_convert", "jinja2", "markupsafe")
-WEB = ("fastapi", "starlette", "uvicorn", "sqlalchemy")
+WEB = ("fastapi", "starlette", "uvicorn", "cachetools")
 OTHERS = ("altair", "pooch", "requests", "dask", "distributed", "psycopg", "sklearn", "pandas", "pyarrow")
 HIDE = "import sys; sys.modules.update(dict.fromkeys({hidden!r})); "
 
@@ -27,7 +28,9 @@ def files(tmp_path_factory):
         folder / "m.plurank"
     )
     (folder / "pairs.csv").write_text("user,left,right\n0,1,2\n")
-    (folder / "answers.db").write_bytes(b"SQLite format 3\0" + bytes(84))
+    store = FeedbackStore(folder / "answers.db", create=True)
+    store.add([GivenAnswer("a", "ann", "x", "y")])
+    store.close()
     return folder
 
 
@@ -51,6 +54,8 @@ def command_without(hidden, *args, folder):
         ("select", "votes.csv", "--candidates", "1", "--mixing", "probability"),
         ("update", "m.plurank", "votes.csv", "-o", "newer.plurank"),
         ("fetch",),
+        ("show", "answers.db"),
+        ("update", "m.plurank", "--feedback", "answers.db", "-o", "newest.plurank"),
     ],
     ids=" ".join,
 )
@@ -65,11 +70,10 @@ def test_a_plain_installation_is_enough(files, args):
         (REPORT, ("report", "m.plurank"), "`plurank report` needs jinja2: pip install 'plurank[report]'."),
         (("vl_convert",), ("report", "m.plurank"), "`plurank report` needs vl_convert: pip install 'plurank[report]'."),
         (WEB, ("serve", "m.plurank"), "`plurank serve` needs uvicorn: pip install 'plurank[web]'."),
-        (WEB, ("show", "answers.db"), "a database of answers needs sqlalchemy: pip install 'plurank[web]'."),
         (
-            WEB,
-            ("update", "m.plurank", "--feedback", "f"),
-            "--feedback needs sqlalchemy: pip install 'plurank[web]'.",
+            ("psycopg",),
+            ("serve", "m.plurank", "--port", "0", "--feedback", "postgresql://me:hunter2@db/votes"),
+            "PostgreSQL needs its driver: pip install 'plurank[postgres]'.",
         ),
         (("pooch",), ("fetch", "sushi-a", "-o", "s.csv"), "a data set needs pooch: pip install 'plurank[datasets]'."),
     ],
@@ -97,7 +101,6 @@ def test_commands_name_the_extra_that_is_missing(files, hidden, args, sentence):
             "plurank.load('m.plurank').plot.rankings()",
             "a figure needs vl_convert: pip install 'plurank[report]'.",
         ),
-        (WEB, "plurank.read_feedback", "plurank.read_feedback needs sqlalchemy: pip install 'plurank[web]'."),
         (
             ("pooch",),
             "plurank.datasets.fetch('sushi-a')",
@@ -117,6 +120,12 @@ def test_the_demo_goes_without_its_page_where_the_report_is_not_installed(tmp_pa
     assert done.returncode == 0, done.stderr
     assert "as a page with figures: the page needs jinja2: pip install 'plurank[report]'." in done.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_reading_answers_needs_no_extra(files):
+    program = "import plurank; assert len(plurank.read_feedback('answers.db')) == 1"
+    done = without((*WEB, *OTHERS), program, folder=files)
+    assert done.returncode == 0, done.stderr
 
 
 def test_words_about_rankings_need_no_extra(files):

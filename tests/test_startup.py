@@ -12,7 +12,7 @@ import plurank
 
 TERMINAL = {"pydantic", "rich", "typer"}
 EXTRAS = {
-    "altair", "dask", "distributed", "fastapi", "jinja2", "pooch", "requests", "sqlalchemy", "uvicorn", "vl_convert",
+    "altair", "dask", "distributed", "fastapi", "jinja2", "pooch", "psycopg", "requests", "uvicorn", "vl_convert",
 }  # fmt: skip
 UNUSED = EXTRAS | {"narwhals", "pandas", "pyarrow", "sklearn", "scipy.stats"}  # by any command with files
 PARTS_OF_SCIPY = {"scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.spatial"}
@@ -94,14 +94,15 @@ def test_commands_that_fit_load_no_more_than_they_need(loaded_by, command):
     assert loaded & {*UNUSED, *PARTS_OF_SCIPY, SPECIAL} == set()
 
 
-def test_a_service_that_stores_no_answers_loads_no_database(folder):
+@pytest.mark.parametrize("feedback", [None, "answers.db"])
+def test_a_service_loads_no_more_than_it_needs(folder, feedback):
     program = (
-        "from plurank.web.app import create_app; from plurank.web.settings import Settings; "
-        "create_app('m.plurank', Settings()).state.service.close()"
+        "from plurank.web.application import create_app; from plurank.web.configuration import ServiceSettings; "
+        f"create_app('m.plurank', ServiceSettings(feedback={feedback!r})).state.service.close()"
     )
     loaded = loaded_after(program, cwd=folder)
     assert "fastapi" in loaded
-    assert loaded & {*PARTS_OF_SCIPY, SPECIAL, "altair", "sqlalchemy", "vl_convert"} == set()
+    assert loaded & {*PARTS_OF_SCIPY, SPECIAL, "altair", "psycopg", "sqlalchemy", "vl_convert"} == set()
 
 
 def test_models_load_nothing_of_scikit_learn_where_it_is_not_in_use(folder):

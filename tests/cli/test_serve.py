@@ -21,7 +21,7 @@ def model(mixed_file, tmp_path):
 def served(monkeypatch):
     """Do all but serve; gives what would have been served."""
     calls = []
-    monkeypatch.setattr("plurank.web.server.serve", lambda *args, **options: calls.append((args, options)))
+    monkeypatch.setattr("plurank.web.server.run_server", lambda *args, **options: calls.append((args, options)))
     monkeypatch.delenv("PLURANK_TOKEN", raising=False)
     return calls
 
@@ -67,7 +67,9 @@ def test_serve_refuses_what_cannot_work(refuse, model, served, few_votes, tmp_pa
     assert "SQLite file or postgresql" in refuse("serve", model, "--port", 0, "--feedback", "mysql://host/db")
     assert "unable to open" in refuse("serve", model, "--port", 0, "--feedback", tmp_path / "no" / "where.db")
     assert "No such file" in refuse("serve", model, "--token-file", tmp_path / "none.txt")
-    assert "cannot listen on no.such.host.invalid" in refuse("serve", model, "--host", "no.such.host.invalid")
+    sentence = refuse("serve", model, "--host", "no.such.host.invalid")
+    assert "cannot listen on no.such.host.invalid" in sentence
+    assert "another --port (0: a free one) or --host." in sentence
     for content in ("", "é"):
         (tmp_path / "token.txt").write_text(content, encoding="utf-8")
         assert "token" in refuse("serve", model, "--token-file", tmp_path / "token.txt")

@@ -24,8 +24,8 @@ from plurank.data.readers import read_any
 from plurank.store.runs import Budget
 from plurank.store.shards import describe_file
 from plurank.store.store import seal
-from plurank.web.app import create_app
-from plurank.web.settings import Settings
+from plurank.web.application import create_app
+from plurank.web.configuration import ServiceSettings
 from tests.store.ingesting import build
 
 Edit = tuple[int, int, bytes]  # where, how many bytes go, what comes
@@ -246,7 +246,7 @@ def _client() -> object:
     folder = Path(tempfile.mkdtemp(prefix="plurank-fuzz-"))
     (folder / "m.plurank").write_bytes(_model())
     database = str(folder / "answers.db")
-    settings = Settings(feedback=database, rate=0.0, hide_results=False, show_people=True)
+    settings = ServiceSettings(feedback=database, rate=0.0, hide_results=False, show_people=True)
     app = create_app(folder / "m.plurank", settings)
     return TestClient(app, raise_server_exceptions=False).__enter__()
 

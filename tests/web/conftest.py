@@ -5,8 +5,8 @@ import warnings
 import pytest
 
 import plurank
-from plurank.web.app import create_app
-from plurank.web.settings import Settings
+from plurank.web.application import create_app
+from plurank.web.configuration import ServiceSettings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # starlette prefers a newer httpx
@@ -58,7 +58,7 @@ def open_client(tmp_path):
 
     def open_one(model, **settings):
         given = {"feedback": str(tmp_path / "feedback.db"), "rate": 0.0, "hide_results": False, **settings}
-        opened.append(TestClient(create_app(model, Settings(**given)), raise_server_exceptions=False))
+        opened.append(TestClient(create_app(model, ServiceSettings(**given)), raise_server_exceptions=False))
         return opened[-1].__enter__()
 
     yield open_one

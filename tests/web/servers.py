@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from plurank.web.app import create_app
+from plurank.web.application import create_app
+from plurank.web.configuration import ServiceSettings
 from plurank.web.server import BoundedProtocol
-from plurank.web.settings import Settings
 
 PATIENCE = 240.0  # seconds; a server is usually there in two, but the first time on a machine it compiles
 
@@ -50,7 +50,7 @@ def served_here(model, **settings):
     """Serve from a thread of this process, which is there at once; yields the address."""
     given = {"feedback": None, "rate": 0.0, **settings}
     server = uvicorn.Server(uvicorn.Config(
-        create_app(model, Settings(**given)), port=0, http=BoundedProtocol,
+        create_app(model, ServiceSettings(**given)), port=0, http=BoundedProtocol,
         log_config=None, timeout_graceful_shutdown=10,
     ))  # fmt: skip
     thread = threading.Thread(target=server.run)

@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from urllib.parse import unquote
 
 import pytest
 
@@ -37,9 +38,10 @@ def test_numbers_and_text_survive(store):
 
 
 def test_sqlite_waits_for_the_disk_and_readers_do_not_wait_for_writers(store):
-    with store.engine.connect() as connection:
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
+    with store.connection.transaction() as cursor:
+        assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        assert cursor.execute("PRAGMA busy_timeout").fetchone() == (10_000,)  # milliseconds
 
 
 def test_several_stores_write_at_a_time(store, tmp_path):
@@ -70,9 +72,67 @@ def test_what_cannot_be_a_database_is_refused(tmp_path):
         with pytest.raises(DataError, match=sentence) as caught:
             FeedbackStore(database, create=True)
         assert "hunter2" not in str(caught.value)
-    for url in ("mysql://host/db", "sqlite://", "://", "sqlite:///:memory:"):
+    for url in ("mysql://host/db", "sqlite://", "://", "sqlite:///:memory:", "sqlite:///a.db?mode=ro"):
         with pytest.raises(ParameterError, match="SQLite file or postgresql"):
             FeedbackStore(url, create=True)
+
+
+def test_urls_name_the_same_databases_as_before(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, name in enumerate(("plain.db", "sqlite:///plain.db", f"sqlite:///{tmp_path}/plain.db")):
+        opened = FeedbackStore(name, create=True)
+        assert opened.add([answer(number)]) == ["stored"]
+        assert len(opened.read()) == number + 1
+        opened.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plain.db"]
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+@pytest.mark.parametrize("password", ["hunter2", "hunter%2F2", "hunter/2", "hunter:2?#", "hunter%zz2"])
+def test_passwords_are_not_shown_and_reach_the_driver(scheme, password):
+    postgres = pytest.importorskip("plurank.web.postgres")
+    opened = postgres.PostgresConnection(f"me:{password}@127.0.0.1:1/votes?application_name=a@b")
+    assert opened.password == unquote(password)
+    assert opened.place == "postgresql://me@127.0.0.1:1/votes"
+    assert opened.url == "postgresql://me@127.0.0.1:1/votes?application_name=a@b"
+    for address in ("127.0.0.1:1/none", "[::1/none", "127.0.0.1:1/none?no_such_option=1", "127.0.0.1:port/none"):
+        with pytest.raises((DataError, ParameterError)) as caught:
+            FeedbackStore(f"{scheme}://me:{password}@{address}", create=True)
+        assert "hunter" not in str(caught.value)
+        assert "hunter" not in str(caught.value.__cause__)
+
+
+def test_a_store_can_be_used_again_after_it_was_closed(store):
+    store.add([answer(1)])
+    store.close()
+    store.close()
+    assert store.add([answer(1), answer(2)]) == ["known", "stored"]
+
+
+def test_an_error_within_a_transaction_stores_nothing(store, monkeypatch):
+    monkeypatch.setattr(GivenAnswer, "row", lambda self, row=GivenAnswer.row: row(self) if self.id == "id 1" else {})
+    with pytest.raises(KeyError):
+        store.add([answer(1), answer(2)])
+    assert store.read() == []
+
+
+def test_one_store_serves_several_threads(store):
+    threads = [threading.Thread(target=store.add, args=([answer(n)],)) for n in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(store.read()) == 20
+
+
+@pytest.mark.parametrize("column", ["user", "winner", "model", "batch"])
+def test_a_table_of_another_program_is_refused(tmp_path, column):
+    names = [name for name in ("id", "user", "winner", "loser", "received", "model", "batch") if name != column]
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute(f"CREATE TABLE plurank_feedback ({', '.join(names)})")
+    other.close()
+    with pytest.raises(DataError, match=f"cannot be used for answers .*{column}"):
+        plurank.read_feedback(tmp_path / "other.db")
 
 
 def test_reading_makes_no_file(tmp_path):

@@ -4,11 +4,9 @@ import asyncio
 import sqlite3
 import threading
 
-from sqlalchemy.exc import OperationalError
-
 from plurank.web.database import FeedbackUnavailable
-from plurank.web.errors import RequestError
 from plurank.web.feedback import FeedbackWriter
+from plurank.web.responses import RequestError
 from plurank.web.schemas import FeedbackRequest
 from plurank.web.security import Sender
 from plurank.web.service import ModelService
@@ -17,7 +15,7 @@ KEPT = {"id": "a1", "user": "v", "winner": "tea", "loser": "cola"}
 
 
 def fail(*_):
-    raise OperationalError("INSERT", {}, sqlite3.OperationalError("database or disk is full"))
+    raise sqlite3.OperationalError("database or disk is full")
 
 
 def test_a_full_disk_is_503_and_nothing_is_acknowledged(open_client, model, refused, monkeypatch, caplog):
@@ -32,7 +30,7 @@ def test_a_full_disk_is_503_and_nothing_is_acknowledged(open_client, model, refu
 
 
 def test_a_locked_database_is_503(open_client, model, refused, monkeypatch, tmp_path):
-    monkeypatch.setattr("plurank.web.database.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("plurank.web.connections.BUSY_SECONDS", 0.1)
     client = open_client(model)
     other = sqlite3.connect(tmp_path / "feedback.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

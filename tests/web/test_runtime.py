@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import plurank
-from plurank.web.errors import RequestError
+from plurank.web.responses import RequestError
 from plurank.web.runtime import ModelWatcher, WorkerThreads
 from plurank.web.service import ModelService
 

@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
-from plurank.web.app import create_app
-from plurank.web.settings import Settings
+from plurank.web.application import create_app
+from plurank.web.configuration import ServiceSettings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of libraries that schemathesis uses
@@ -26,7 +26,7 @@ CHECKS = [not_a_server_error, response_schema_conformance, status_code_conforman
 def described(model, tmp_path_factory):
     """The schema, as schemathesis reads it from the application."""
     database = str(tmp_path_factory.mktemp("interface") / "feedback.db")
-    app = create_app(model, Settings(feedback=database, rate=0.0, hide_results=False))
+    app = create_app(model, ServiceSettings(feedback=database, rate=0.0, hide_results=False))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield schemathesis.openapi.from_asgi("/openapi.json", app)

@@ -1,15 +1,17 @@
 """Access control: hosts, tokens, rate and size limits, CORS, and the headers of every response."""
 
+import os
+
 import pytest
 
 from plurank.exceptions import ParameterError
+from plurank.web.configuration import ServiceSettings, WorkerConfiguration, export_to_workers, import_from_parent
 from plurank.web.security import (
     BURST_SECONDS,
     MAX_CLIENTS,
     RateLimiter,
     client_key,
 )
-from plurank.web.settings import Settings
 
 ASK = {"pairs": [{"left": "tea", "right": "cola"}]}
 
@@ -61,6 +63,7 @@ def test_without_the_token_only_the_page_and_health_are_open(open_client, model,
         {"token": "a\nb"},
         {"token": "é"},
         {"rate": -1.0},
+        {"rate": float("inf")},
         {"max_body": 0},
         {"questions": 0},
         {"title": " "},
@@ -70,8 +73,18 @@ def test_without_the_token_only_the_page_and_health_are_open(open_client, model,
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(ParameterError):
-        Settings(**settings)
+    with pytest.raises(ParameterError) as caught:
+        ServiceSettings(**settings)
+    assert caught.value.parameter == next(iter(settings))
+
+
+def test_workers_get_the_settings_of_their_parent(monkeypatch):
+    monkeypatch.setenv("PLURANK_SERVE", "")
+    settings = ServiceSettings(
+        "postgresql://me@db/votes", "tökén".encode().hex(), rate=0.5, title="Tee ☕", questions=3
+    )
+    export_to_workers("m.plurank", settings)
+    assert import_from_parent() == WorkerConfiguration("m.plurank", settings, os.getpid())
 
 
 def test_a_client_that_asks_too_often_is_told_how_long_to_wait(open_client, model, refused):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import plurank
-from plurank.web.settings import Settings
+from plurank.web.configuration import ServiceSettings
 
 IDEAS = [f"idea {n}" for n in range(15)]
 ANSWER = {"winner": "tea", "loser": "cola"}
@@ -28,10 +28,10 @@ def kept(n, **more):
 
 
 def test_results_are_hidden_by_default_where_answers_are_stored():
-    assert Settings(feedback="x.db").hides_results
-    assert not Settings().hides_results
-    assert not Settings(feedback="x.db", hide_results=False).hides_results
-    assert Settings(hide_results=True).hides_results
+    assert ServiceSettings(feedback="x.db").hides_results
+    assert not ServiceSettings().hides_results
+    assert not ServiceSettings(feedback="x.db", hide_results=False).hides_results
+    assert ServiceSettings(hide_results=True).hides_results
 
 
 def test_a_survey_tells_nothing_about_the_population(survey, refused):

@@ -27,6 +27,7 @@ INTERNAL_ERROR = (
 RETRY_SECONDS = 0.02
 # the options that set the library's parameters
 OPTIONS = {
+    "allow_frame": "--allow-frame",
     "candidates": "--candidates",
     "checkpoint": "--checkpoint",
     "columns": "--column",
@@ -37,6 +38,8 @@ OPTIONS = {
     "directions": "--directions",
     "engine": "--engine",
     "ensemble": "--ensemble",
+    "feedback": "--feedback",
+    "host": "--host",
     "max_iter": "--max-iter",
     "memory": "--memory",
     "mixing": "--mixing",
@@ -47,7 +50,11 @@ OPTIONS = {
     "overwrite": "--overwrite",
     "pairs": "--pairs",
     "pairs_per_rating": "--pairs-per-rating",
+    "port": "--port",
+    "question": "--question",
+    "questions": "--questions",
     "random_state": "--seed",
+    "rate": "--rate",
     "resume": "--resume",
     "scheduler": "--scheduler",
     "separation_tol": "--separation-tol",

@@ -65,11 +65,11 @@ def is_feedback(file: Path) -> bool:
 def read_answers(file: Path, *, include_suspicious: bool) -> "Collected":
     """Read answers from a database of `plurank serve`; warn about those excluded."""
     with extra("web", "a database of answers"):
-        from plurank.web.learning import collect_feedback, explain
+        from plurank.web.learning import collect_feedback, describe_excluded
     with progress(f"reading {file.name}"):
         found = collect_feedback(file, include_suspicious=include_suspicious)
     if found.excluded:
-        warn(explain(found.excluded, "`plurank convert DB -o votes.csv --include-suspicious`"))
+        warn(describe_excluded(found.excluded, "`plurank convert DB -o votes.csv --include-suspicious`"))
     return found
 
 

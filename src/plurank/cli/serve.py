@@ -94,13 +94,13 @@ def serve(
     with extra("web", "`plurank serve`"):
         from plurank.data.readers import is_item_list
         from plurank.web import server
-        from plurank.web.settings import Settings
+        from plurank.web.configuration import ServiceSettings
     database, token, is_local = (
         _choose_feedback(model, feedback, no_feedback),
         _read_token(token_file),
         server.is_loopback(host),
     )
-    settings = Settings(
+    settings = ServiceSettings(
         database, token, allow_origin, rate, is_local=is_local and token is None, hide_results=hide_results,
         show_people=show_people, title=title, question=question, questions=questions, allow_frame=allow_frame,
     )  # fmt: skip
@@ -117,7 +117,7 @@ def serve(
         out().print(f"Serving {label(model)} at http://{shown}:{port}/. Press Ctrl-C to stop.", soft_wrap=True)
         if settings.hides_results:
             out().print("Results are hidden from visitors; use --show-results to show them.", soft_wrap=True)
-        server.serve(model, settings, host=host, port=port, workers=workers)
+        server.run_server(model, settings, host=host, port=port, workers=workers)
     except BaseException as error:
         if not was_interrupted(error):  # Ctrl-C during start-up is a normal stop, too
             raise

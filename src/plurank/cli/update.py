@@ -115,7 +115,7 @@ def _learn_from_feedback(fitted: "MixedRanking", database: str, *, include_suspi
         if lesson.comparisons is not None:
             learning.learn(fitted, lesson, on_progress=on_progress)
     if lesson.excluded:
-        warn(learning.explain(lesson.excluded, "--include-suspicious"))
+        warn(learning.describe_excluded(lesson.excluded, "--include-suspicious"))
     return lesson
 
 

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from plurank.web import schemas
 from plurank.web.database import FeedbackStore, FeedbackUnavailable, GivenAnswer, Outcome
-from plurank.web.errors import LOG, RequestError, json_response
+from plurank.web.responses import LOG, RequestError, json_response
 from plurank.web.runtime import WorkerThreads
 from plurank.web.security import Sender
 from plurank.web.service import ModelService

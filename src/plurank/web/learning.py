@@ -80,7 +80,7 @@ def read_feedback(
     """
     found = collect_feedback(database, model=model, include_suspicious=include_suspicious)
     if found.excluded:
-        warnings.warn(explain(found.excluded, "include_suspicious=True"), SkippedWarning, stacklevel=2)
+        warnings.warn(describe_excluded(found.excluded, "include_suspicious=True"), SkippedWarning, stacklevel=2)
     return found.comparisons()
 
 
@@ -97,7 +97,7 @@ class Collected:
         if not self.answers:
             but = " but those that look like ballot stuffing" if self.excluded else ""
             raise DataError(f"{self.if_none}{but}.")
-        return _as_comparisons(self.answers)
+        return _to_comparisons(self.answers)
 
     def to_frame(self) -> pl.DataFrame:
         """Return a table with a row for each answer: user, winner, loser, and when it was received."""
@@ -125,7 +125,7 @@ def collect_feedback(
     return Collected(f"{store.place} holds no answers{new}", *_exclude_suspicious(wanted, answers, include_suspicious))
 
 
-def explain(excluded: tuple[Finding, ...], how: str) -> str:
+def describe_excluded(excluded: tuple[Finding, ...], how: str) -> str:
     """Return a sentence about excluded answers and how to include them."""
     found = "; ".join(map(str, excluded[:3]))
     rest = excluded[3:]
@@ -155,7 +155,7 @@ def prepare_lesson(model: "RankingModel", database: str | PathLike[str], *, incl
     _, excluded = _exclude_suspicious(new, answers, include_suspicious)
     taken = [answer for answer in new if _is_taken(answer.batch, include_suspicious)]
     batches = tuple(sorted({str(answer.batch) for answer in taken}))
-    return Lesson(_as_comparisons(taken) if taken else None, batches, excluded)
+    return Lesson(_to_comparisons(taken) if taken else None, batches, excluded)
 
 
 def _is_taken(batch: str | None, include_suspicious: bool) -> bool:
@@ -191,7 +191,7 @@ def learn(model: "MixedRanking", lesson: Lesson, *, on_progress: Progress = sile
     return model
 
 
-def _as_comparisons(answers: Iterable[StoredAnswer]) -> Comparisons:
+def _to_comparisons(answers: Iterable[StoredAnswer]) -> Comparisons:
     rows = [(answer.user, answer.winner, answer.loser) for answer in answers]
     # people compared these pairs themselves, even where the comparisons that the model was fitted to come from ratings
     return replace(Comparisons.from_arrays(*zip(*rows, strict=True)), rated=False)

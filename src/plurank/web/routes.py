@@ -1,6 +1,5 @@
 """The endpoints of the service, and their description with examples at /openapi.json."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +11,11 @@ from starlette.responses import Response
 
 import plurank
 from plurank.web import schemas
-from plurank.web.errors import RequestError, bytes_response, json_response
+from plurank.web.responses import RequestError, bytes_response, json_response
 from plurank.web.security import SENDER, Sender
 
 if TYPE_CHECKING:
-    from plurank.web.app import Service
+    from plurank.web.application import Service
 
 INLINE_PAIRS = 500  # so many are predicted sooner than they are handed to a thread
 N_QUESTIONS = 20  # of a survey, unless the settings have a number
@@ -191,32 +190,25 @@ def _describe_api(app: FastAPI, service: "Service") -> dict[str, Any]:
 
 
 def _examples(service: "Service") -> dict[str, tuple[Any, str, Any]]:
-    """Return request, status and response by path, with items of the model; none where results are hidden."""
-    model = service.model
+    """Return request, status and response by path, with items of the model; no results where these are hidden."""
+    model, permissions = service.model, service.permissions
     first, second, *_ = model.items.ids
-    user = model.users.ids[0] if model.users.ids and service.permissions.people else None
+    user = model.users.ids[0] if model.users.ids and permissions.people else None
     pair, answer = {"left": first, "right": second}, {"winner": first, "loser": second}
-    requests: dict[str, tuple[Any, Callable[[], Any]]] = {
-        "/predict": (
-            {"pairs": [{"user": user, **pair}]},
-            lambda: {"probabilities": model.predict([(user, first, second)])},
-        ),
-        "/rank": ({"answers": [answer], "top": 2}, lambda: from_json(model.rank_new([(first, second)], 2))),
-        "/fold-in": ({"answers": [answer]}, lambda: model.fold_in([(first, second)])),
-    }
-    if not service.permissions.results:
-        requests = {}
-    found: dict[str, tuple[Any, str, Any]] = {
-        path: (request, "200", respond()) for path, (request, respond) in requests.items()
-    }
+    answers = [(first, second)]
     texts = {"left_text": model.texts[0], "right_text": model.texts[1]}
-    is_survey = service.settings.hides_results
-    asked = {**pair, **texts} if is_survey else model.next_pair([(first, second)], [])
-    found["/next-pair"] = ({"answers": [answer], "skip": [pair]}, "200", asked)
+    asked = {**pair, **texts} if service.settings.hides_results else model.next_pair(answers, [])
     stored = {"id": "7f1c9a52", "stored": True, "outcome": "stored"}
-    found["/feedback"] = ({"id": "7f1c9a52", "user": "visitor 1", **answer}, "201", stored)
     health = {"status": "ok", "plurank": plurank.__version__, "model": model.describe(), "feedback": True}
-    found["/health"] = (None, "200", health)
-    if service.permissions.results:
-        found["/rankings"] = (None, "200", from_json(model.rankings(2, show_few=service.permissions.people)))
+    found: dict[str, tuple[Any, str, Any]] = {
+        "/next-pair": ({"answers": [answer], "skip": [pair]}, "200", asked),
+        "/feedback": ({"id": "7f1c9a52", "user": "visitor 1", **answer}, "201", stored),
+        "/health": (None, "200", health),
+    }
+    if permissions.results:
+        probabilities = {"probabilities": model.predict([(user, first, second)])}
+        found["/predict"] = ({"pairs": [{"user": user, **pair}]}, "200", probabilities)
+        found["/rank"] = ({"answers": [answer], "top": 2}, "200", from_json(model.rank_new(answers, 2)))
+        found["/fold-in"] = ({"answers": [answer]}, "200", model.fold_in(answers))
+        found["/rankings"] = (None, "200", from_json(model.rankings(2, show_few=permissions.people)))
     return found

@@ -17,7 +17,7 @@ from plurank.exceptions import DataError
 from plurank.mixed.blank import blank_model
 from plurank.models.base import RankingModel
 from plurank.models.persistence import load
-from plurank.web.errors import LOG, RequestError
+from plurank.web.responses import LOG, RequestError
 from plurank.web.service import ModelService
 
 Result = TypeVar("Result")

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from cachetools import LRUCache
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plurank.web.errors import RequestError
-from plurank.web.settings import Settings
+from plurank.web.configuration import ServiceSettings
+from plurank.web.responses import RequestError
 
 MAX_CLIENTS = 10_000  # whose rate is tracked at a time
 BURST_SECONDS = 10  # a client that was idle may send so many seconds' worth of requests at once
@@ -37,7 +37,7 @@ class SecurityMiddleware:
     """Checks requests before the application sees them, and adds security headers to every response."""
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, open_paths: Collection[str], post_paths: Collection[str]
+        self, app: ASGIApp, settings: ServiceSettings, open_paths: Collection[str], post_paths: Collection[str]
     ) -> None:
         self.app, self.settings = app, settings
         self.open_paths, self.post_paths = open_paths, post_paths
@@ -210,7 +210,7 @@ def client_key(address: str) -> str:
 class Permissions:
     """What clients may see: results of a survey, and data about individual users of the model."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         # requests that pass the middleware have sent the token where there is one
         self.results = not settings.hides_results or settings.token is not None
         self.people = settings.shows_people

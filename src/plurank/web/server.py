@@ -10,16 +10,18 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from plurank.exceptions import ParameterError
-from plurank.web.app import create_app
-from plurank.web.settings import Settings, export_to_workers
+from plurank.exceptions import Argument, ParameterError
+from plurank.web.application import create_app
+from plurank.web.configuration import ServiceSettings, export_to_workers
 
 LOOPBACK = ("127.", "::1", "localhost")
 MAX_HEAD = 2**16  # bytes of request line and headers, rounded up to what is read at once
 HEAD_SECONDS = 30.0  # for request line and headers to arrive
 
 
-def serve(model: str | os.PathLike[str], settings: Settings, *, host: str, port: int, workers: int = 1) -> None:
+def run_server(
+    model: str | os.PathLike[str], settings: ServiceSettings, *, host: str, port: int, workers: int = 1
+) -> None:
     """Serve a model until Ctrl-C, from one process or several."""
     logging.basicConfig(format="%(message)s")
     options: dict[str, Any] = {"host": host, "port": port, "http": BoundedProtocol}
@@ -28,10 +30,10 @@ def serve(model: str | os.PathLike[str], settings: Settings, *, host: str, port:
         uvicorn.run(create_app(model, settings), **options)
         return
     export_to_workers(str(Path(model).absolute()), settings)
-    uvicorn.run("plurank.web.app:create_worker_app", factory=True, workers=workers, **options)
+    uvicorn.run("plurank.web.application:create_worker_app", factory=True, workers=workers, **options)
 
 
-def check_model_and_settings(model: str | os.PathLike[str], settings: Settings) -> None:
+def check_model_and_settings(model: str | os.PathLike[str], settings: ServiceSettings) -> None:
     """Raise for a model or a database that cannot be used, before the service starts."""
     create_app(model, settings).state.service.close()
 
@@ -44,10 +46,10 @@ def resolve_port(host: str, port: int) -> int:
             return int(tried.getsockname()[1])
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ParameterError(
-            f"cannot listen on {host}, port {port} ({reason}). Is another program using it? Choose another --port "
-            "(0 for a free one) or --host."
-        ) from None
+        choices = Argument("port"), " (0: a free one) or ", Argument("host")
+        hint = ("Is another program using it? Choose another ", *choices, ".")
+        message = f"cannot listen on {host}, port {port} ({reason})."
+        raise ParameterError(message, parameter="port", got=f"{port}", hint=hint) from None
 
 
 def is_loopback(host: str) -> bool:

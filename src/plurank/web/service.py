@@ -1,4 +1,4 @@
-"""What the endpoints say about a model, as JSON: predictions, leaderboards, weights, questions, rankings."""
+"""Responses about a model, as JSON: predictions, leaderboards, weights, questions, rankings."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ from plurank.models.person import Person
 from plurank.report.descriptions import describe_rankings
 from plurank.report.privacy import is_few, show_rounded
 from plurank.types import Codes
-from plurank.web.errors import RequestError
+from plurank.web.responses import RequestError
 from plurank.web.schemas import Id
 from plurank.web.survey import AskedPairs, choose_pair
 
@@ -207,8 +207,11 @@ class ModelService:
 
     def _common_ground(self) -> list[bytes]:
         """Return b"list" and the rows as JSON, or b"null" alone where the model has no uncertainty."""
-        found = common_ground_rows(self.model)
-        return [b"null"] if found is None else [b"list", *(to_json(row, inf_nan_mode="null") for row in found)]
+        try:
+            found = self.model.common_ground().select(COMMON_GROUND_COLUMNS)
+        except ParameterError:
+            return [b"null"]
+        return [b"list", *(to_json(row, inf_nan_mode="null") for row in found.iter_rows(named=True))]
 
     def figure(self) -> bytes:
         """Return the figure of the rankings, a Vega-Lite specification."""
@@ -257,12 +260,3 @@ def camp_sizes(model: RankingModel, *, show_few: bool) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def common_ground_rows(model: RankingModel) -> list[dict[str, Any]] | None:
-    """Return what all camps like, dislike and dispute; None where a model has no uncertainty."""
-    try:
-        found = model.common_ground()
-    except ParameterError:
-        return None
-    return found.select(COMMON_GROUND_COLUMNS).to_dicts()

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 
 if TYPE_CHECKING:
-    from plurank.web.app import Service
+    from plurank.web.application import Service
 
 MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 INDEX = "index.html"

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -18,17 +18,16 @@ from threadpoolctl import threadpool_limits
 from plurank.exceptions import PlurankError
 from plurank.kernels.threads import get_num_threads
 from plurank.models.base import RankingModel
-from plurank.web.errors import RequestError, as_request_error
+from plurank.web.configuration import ServiceSettings, import_from_parent
+from plurank.web.database import FeedbackStore
+from plurank.web.feedback import FeedbackWriter
+from plurank.web.responses import RequestError, as_request_error
 from plurank.web.routes import add_openapi, add_routes
 from plurank.web.runtime import ModelWatcher, WorkerThreads
 from plurank.web.security import Permissions, SecurityMiddleware
 from plurank.web.service import ModelService
-from plurank.web.settings import Settings, import_from_parent
 from plurank.web.static import VegaBundle, add_page, read_page
 from plurank.web.survey import AskedPairs
-
-if TYPE_CHECKING:
-    from plurank.web.feedback import FeedbackWriter
 
 MAX_PENDING_COMPUTATIONS = 200  # computations that may wait: more would wait for longer than any client
 
@@ -36,7 +35,7 @@ MAX_PENDING_COMPUTATIONS = 200  # computations that may wait: more would wait fo
 class Service:
     """Everything that the endpoints use."""
 
-    def __init__(self, models: ModelWatcher, feedback: "FeedbackWriter | None", settings: Settings) -> None:
+    def __init__(self, models: ModelWatcher, feedback: FeedbackWriter | None, settings: ServiceSettings) -> None:
         self.models, self.feedback, self.settings = models, feedback, settings
         self.threads = WorkerThreads(get_num_threads(), MAX_PENDING_COMPUTATIONS)
         self.permissions = Permissions(settings)
@@ -62,13 +61,17 @@ class Service:
             self.feedback.close()
 
 
-def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *, parent: int | None = None) -> FastAPI:
+def create_app(
+    model: str | PathLike[str] | RankingModel, settings: ServiceSettings, *, parent: int | None = None
+) -> FastAPI:
     """Create the application that serves a model, or a model file, which is reloaded when it changes.
 
     ``parent``: process id without which a worker process ends.
     """
     threadpool_limits(1, "blas")  # matrices are small, and requests share the cores
-    service = Service(ModelWatcher(model, parent), _open_feedback(settings.feedback), settings)
+    models = ModelWatcher(model, parent)
+    feedback = None if settings.feedback is None else FeedbackWriter(FeedbackStore(settings.feedback, create=True))
+    service = Service(models, feedback, settings)
     # FastAPI's own pages about the API would load scripts from other sites
     app = FastAPI(title="plurank", lifespan=service.lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     add_routes(app, service)
@@ -89,20 +92,11 @@ def create_app(model: str | PathLike[str] | RankingModel, settings: Settings, *,
     return app
 
 
-def _open_feedback(database: str | None) -> "FeedbackWriter | None":
-    if database is None:
-        return None
-    from plurank.web.database import FeedbackStore  # both load SQLAlchemy, which takes a while
-    from plurank.web.feedback import FeedbackWriter
-
-    return FeedbackWriter(FeedbackStore(database, create=True))
-
-
 def create_worker_app() -> FastAPI:
-    """Create the application in a worker process, as its parent process wants it."""
+    """Create the application in a worker process."""
     logging.basicConfig(format="%(message)s")
-    model, settings, parent = import_from_parent()
-    return create_app(model, settings, parent=parent)
+    given = import_from_parent()
+    return create_app(given.model, given.settings, parent=given.parent)
 
 
 async def _respond_to_error(_: Request, error: Any) -> Response:

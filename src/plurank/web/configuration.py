@@ -1,12 +1,14 @@
 """Settings of the service, and how they reach its worker processes."""
 
-import json
 import os
 import re
 import secrets
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+
+from pydantic import TypeAdapter
 
 from plurank.exceptions import ParameterError
+from plurank.validation import check_not_negative, check_whole, show_value
 
 VARIABLE = "PLURANK_SERVE"  # passes the path of the model and the settings to worker processes
 MAX_TEXT = 300  # characters of a title or question
@@ -14,7 +16,7 @@ ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServiceSettings:
     """How to serve a model.
 
     Parameters
@@ -61,22 +63,16 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.token is not None and not (self.token and self.token.isascii() and self.token.isprintable()):
-            raise ParameterError("the token must be non-empty ASCII text without line breaks. Use another.")
-        if not self.rate >= 0:
-            raise ParameterError(f"rate must be a number of requests per minute >= 0 (0: unlimited), got {self.rate}.")
-        if self.max_body < 1:
-            raise ParameterError(f"max_body must be an integer >= 1, got {self.max_body}.")
-        if self.questions is not None and self.questions < 1:
-            raise ParameterError(f"questions must be an integer >= 1, got {self.questions}.")
-        for name in ("title", "question"):
-            text = getattr(self, name)
-            if text is not None and not 0 < len(text.strip()) <= MAX_TEXT:
-                raise ParameterError(f"--{name} must have 1 to {MAX_TEXT} characters, got {len(text.strip()):,}.")
+            raise ParameterError(parameter="token", expected="non-empty ASCII text without line breaks")
+        check_not_negative("rate", self.rate)
+        check_whole("max_body", self.max_body, least=1)
+        if self.questions is not None:
+            check_whole("questions", self.questions, least=1)
+        _check_text("title", self.title)
+        _check_text("question", self.question)
         if self.allow_frame not in (None, "*") and not ORIGIN.fullmatch(str(self.allow_frame)):
-            raise ParameterError(
-                f"--allow-frame must be the origin of a web site, such as https://example.org, or *; got "
-                f"{self.allow_frame!r:.80}."
-            )
+            expected = "the origin of a web site, such as https://example.org, or *"
+            raise ParameterError(parameter="allow_frame", expected=expected, got=show_value(self.allow_frame))
 
     @property
     def hides_results(self) -> bool:
@@ -89,12 +85,26 @@ class Settings:
         return self.show_people or self.token is not None
 
 
-def export_to_workers(model: str, settings: Settings) -> None:
+def _check_text(name: str, text: str | None) -> None:
+    if text is not None and not 0 < len(text.strip()) <= MAX_TEXT:
+        raise ParameterError(parameter=name, expected=f"1 to {MAX_TEXT} characters long", got=f"{len(text.strip()):,}")
+
+
+@dataclass(frozen=True)
+class WorkerConfiguration:
+    """What the parent process passes to a worker: path of the model, settings, and its own process id."""
+
+    model: str
+    settings: ServiceSettings
+    parent: int
+
+
+def export_to_workers(model: str, settings: ServiceSettings) -> None:
     """Store model and settings in the environment of worker processes."""
-    os.environ[VARIABLE] = json.dumps({"model": model, "settings": asdict(settings), "parent": os.getpid()})
+    configuration = WorkerConfiguration(model, settings, os.getpid())
+    os.environ[VARIABLE] = TypeAdapter(WorkerConfiguration).dump_json(configuration).decode()
 
 
-def import_from_parent() -> tuple[str, Settings, int]:
-    """Return what the parent process stored: the path of the model, the settings, and the parent's process id."""
-    stored = json.loads(os.environ[VARIABLE])
-    return stored["model"], Settings(**stored["settings"]), stored["parent"]
+def import_from_parent() -> WorkerConfiguration:
+    """Return what the parent process stored."""
+    return TypeAdapter(WorkerConfiguration).validate_json(os.environ[VARIABLE])

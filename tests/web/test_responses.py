@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from plurank.web.app import create_app
-from plurank.web.settings import Settings
+from plurank.web.application import create_app
+from plurank.web.configuration import ServiceSettings
 from tests.web.conftest import TestClient
 
 PAIR = {"left": "tea", "right": "cola"}
@@ -83,7 +83,9 @@ RAW = [
 @pytest.fixture(scope="module")
 def client(model, tmp_path_factory):
     """One for all: what is refused changes nothing."""
-    settings = Settings(feedback=str(tmp_path_factory.mktemp("kept") / "feedback.db"), rate=0.0, hide_results=False)
+    settings = ServiceSettings(
+        feedback=str(tmp_path_factory.mktemp("kept") / "feedback.db"), rate=0.0, hide_results=False
+    )
     with TestClient(create_app(model, settings), raise_server_exceptions=False) as opened:
         yield opened
 
