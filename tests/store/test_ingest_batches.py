@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plurank.data.readers import read_table
+from plurank.data.frames import read_table
 from plurank.store.runs import Budget, Place, read_batches
 
 FIELD = st.sampled_from(["a", "é", "x y", '"q"', '"a,b"', '"two\nlines"', '"two\r\nlines"', '"say ""hi"""', "", '""'])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plurank import Comparisons, DataError
-from plurank.data.build import index_pairs
+from plurank.data.encoding import index_pairs
 from plurank.engine.local import LocalEngine
 from plurank.topic.moments import PairBlocks, PairIndex, PairOperator, Unit, informative, pair_moments
 from tests.oracles.dense_moments import DenseMoments

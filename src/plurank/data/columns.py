@@ -15,8 +15,8 @@ from plurank.data.build import (
     Rows,
     as_numbers,
     refuse_missing,
+    refuse_rows,
 )
-from plurank.data.comparisons import refuse_rows
 from plurank.data.encoding import as_series
 from plurank.exceptions import Argument, DataError, ParameterError, Words
 from plurank.types import Masks
@@ -239,6 +239,12 @@ def check_roles(given: Given, roles: Sequence[str]) -> None:
         raise ParameterError(parameter="columns", expected=expected, got=f"the role {list_names(unknown)}")
 
 
+def check_options(given: Given, ties: Ties) -> None:
+    """Raise an error for options of :func:`read_rows` that are not valid."""
+    check_roles(given, ROLES)
+    check_choice("ties", ties, Ties)
+
+
 def may_matter(name: str, given: Given) -> bool:
     """Check whether a column of this name may be asked for."""
     return name in (given or {}).values() or has_role([name], *ALIASES)
@@ -256,8 +262,6 @@ def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, readi
     Where the frame is a part of a file, ``first_row`` is the number of its first row, and ``reading`` is what
     :func:`decide_reading` says of the whole.
     """
-    check_roles(given, ROLES)
-    check_choice("ties", ties, Ties)
     found = as_columns(frame)
     if not any(len(column) for column in found.values()):
         raise DataError(NO_ROWS)

@@ -17,7 +17,7 @@ import polars as pl
 from plurank import io as writing
 from plurank.choices import Pairs
 from plurank.data.comparisons import Comparisons
-from plurank.data.readers import read_ratings
+from plurank.data.formats import read_ratings
 from plurank.exceptions import DataError, ParameterError, extra
 from plurank.random import RandomState
 from plurank.text import reason_of

@@ -7,19 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.choices import SplitBy
-from plurank.data.comparisons import Comparisons
+from plurank.data.comparisons import Comparisons, draw_held_out
 from plurank.data.encoding import Labels
-from plurank.exceptions import DataError, ParameterError
-from plurank.random import (
-    RandomState,
-    as_generator,
-    draw_seed,
-    uniforms_of,
-)
+from plurank.exceptions import DataError
 from plurank.text import count
 from plurank.types import Masks
-from plurank.validation import check_choice, is_number
 
 # Some of the users, where all would be more than is needed.
 
@@ -139,49 +131,6 @@ def count_items(comparisons: Comparisons) -> NDArray[np.int64]:
     return np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
 
 
-def split(
-    comparisons: Comparisons, test_size: float, by: SplitBy, random_state: RandomState
-) -> tuple[Comparisons, Comparisons]:
-    """Split at random; ``test_size`` of the comparisons, of each user's items, or of the users are held out."""
-    check_test_size(test_size)
-    check_choice("by", by, SplitBy)
-    rng = as_generator(random_state)
-    if by == "item":
-        kept, held_out = _split_items(comparisons, test_size, rng)
-    else:
-        kept, held_out = _split(comparisons, test_size, by, rng)
-    if not kept.any() or not held_out.any():
-        what = count(comparisons.n_users, "user") if by == "user" else count(len(comparisons), "comparison")
-        raise DataError(
-            f"cannot hold out {test_size:g} of {what} by {by}: one side would be empty. "
-            "Use more data or another test_size."
-        )
-    return comparisons.select(kept), comparisons.select(held_out)
-
-
-def check_test_size(test_size: Any) -> None:
-    """Raise an error unless this is a share that could be held out."""
-    if not is_number(test_size) or not 0 < test_size < 1:
-        raise ParameterError(parameter="test_size", expected="a number between 0 and 1", got=f"{test_size!r:.80}")
-
-
-def _split(comparisons: Comparisons, share: float, by: str, rng: np.random.Generator) -> tuple[Masks, Masks]:
-    n = comparisons.n_users if by == "user" else len(comparisons)
-    held_out = np.zeros(n, dtype=bool)
-    held_out[rng.permutation(n)[: round(share * n)]] = True
-    if by == "user":
-        held_out = np.repeat(held_out, np.diff(comparisons.offsets))
-    return ~held_out, held_out
-
-
-def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Masks, Masks]:
-    """Draw items for every user; keep comparisons of items not drawn, hold out those of items drawn, drop the rest."""
-    c = comparisons
-    users, seed = c.user_of_each().astype(np.int64) * c.n_items, draw_seed(rng)
-    first, second = (uniforms_of(seed, users + side) < share for side in (c.winners, c.losers))
-    return ~(first | second), first & second
-
-
 def too_few(comparisons: Comparisons) -> DataError:
     """Raise an error for comparisons of which none can be held out."""
     n_users = count(comparisons.n_users, "user")
@@ -218,7 +167,7 @@ def split_safely(
     else:
         agree = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
         each = np.repeat(agree & (count_chances(c) > 0), np.diff(c.offsets))
-    by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
+    by_item, by_comparison = draw_held_out(c, share, "item", rng), rng.random(len(c)) < share
     kept, held_out = np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
     users = c.user_of_each()
     return kept, held_out & (np.bincount(users[kept], minlength=c.n_users) > 0)[users]

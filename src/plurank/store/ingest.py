@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from plurank.choices import Ties
-from plurank.data.columns import ROLES, check_roles
-from plurank.data.readers import File
+from plurank.data.columns import check_options
+from plurank.data.frames import File
 from plurank.exceptions import DataError
 from plurank.io import as_path, check_parent, only_one, write_json
 from plurank.store.merge import CUTS, merge_runs
@@ -31,7 +31,6 @@ from plurank.store.runs import (
 )
 from plurank.store.store import MANIFEST, Store, open_store
 from plurank.types import Progress, silent
-from plurank.validation import check_choice
 
 FORMAT = "plurank ingest 1"
 PLAN, STORE, FINISHED = "plan.json", "store", "finished"
@@ -105,8 +104,7 @@ def build_store(
     on_progress: Progress,
 ) -> Store:  # fmt: skip
     """Do what :func:`ingest` says, in pieces of the given sizes."""
-    check_roles(columns, ROLES)
-    check_choice("ties", ties, Ties)
+    check_options(columns, ties)
     target = as_path(store, "store").resolve()
     part = target.with_name(f"{target.name}.part")
     source = Source(list_inputs(inputs, without=(target, part)), columns, ties)

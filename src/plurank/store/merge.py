@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from plurank.data.build import SortedRows
 from plurank.data.encoding import invert
 from plurank.exceptions import ParameterError
 from plurank.io import write_beside, write_json
@@ -30,7 +31,6 @@ from plurank.store.runs import (
 )
 from plurank.store.shards import (
     USERS,
-    Shard,
     clear_folder,
     map_array,
     map_part,
@@ -191,7 +191,7 @@ def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
         )
 
 
-def _merge(runs: list[Run], folders: list[Path], begins: Integers, ends: Integers, ranks: Codes) -> Shard:
+def _merge(runs: list[Run], folders: list[Path], begins: Integers, ends: Integers, ranks: Codes) -> SortedRows:
     """Merge the users from one position of each run to another, and number items by their places."""
     parts = [
         map_part(folder, int(begin), int(end), is_weighted=run.is_weighted)
@@ -202,10 +202,10 @@ def _merge(runs: list[Run], folders: list[Path], begins: Integers, ends: Integer
     weights = merged.weights
     if weights is None and any(run.is_weighted for run in runs):
         weights = np.ones(len(merged.winners))
-    return replace(merged, winners=ranks[merged.winners], losers=ranks[merged.losers], weights=weights)
+    return merged._replace(winners=ranks[merged.winners], losers=ranks[merged.losers], weights=weights)
 
 
-def _write_shard(folder: Path, shard: Shard) -> dict[str, Any]:
+def _write_shard(folder: Path, shard: SortedRows) -> dict[str, Any]:
     """Write a shard; gives its record, with how many users made how many comparisons."""
     clear_folder(folder)
     files = write_shard(folder, shard)

@@ -25,6 +25,7 @@ from plurank.data.build import (
     ONLY_INVALID,
     ONLY_TIES,
     TIES_DROPPED,
+    RowNumbers,
     Rows,
     refuse_missing,
     sort_rows,
@@ -37,14 +38,13 @@ from plurank.data.columns import (
     names_winners,
     read_rows,
 )
-from plurank.data.comparisons import RowNumbers
 from plurank.data.exclusions import Exclusion
-from plurank.data.readers import (
+from plurank.data.frames import (
     KINDS,
+    TEXT_KINDS,
     File,
     existing,
     find_separator,
-    is_text,
     kind_of,
     open_bytes,
     parse_csv,
@@ -54,7 +54,6 @@ from plurank.data.readers import (
 from plurank.exceptions import DataError, ParameterError
 from plurank.io import as_path, write_beside, write_json
 from plurank.store.shards import (
-    Shard,
     clear_folder,
     map_part,
     merge_parts,
@@ -311,7 +310,7 @@ def read_batches(file: Path, given: Given, budget: Budget, scratch: Path, begin:
         elif kind == "JSON lines":
             yield from _read_json_lines(file, budget, begin)
         else:
-            separator = find_separator(file)
+            separator = find_separator(file, kind)
             yield from _read_text(file, budget, begin, lambda text: parse_csv(text, file, separator), is_csv=True)
 
 
@@ -499,7 +498,7 @@ class InputReader:
         if len(rows.users):
             folder = run_folder(self.part / RUNS, len(self.runs))
             origin = Origin(number, batch.end.position, batch.end.n_rows, reading)
-            from_text = is_text(self.source.files[number])
+            from_text = kind_of(self.source.files[number]) in TEXT_KINDS
             self._remember(
                 write_run(
                     folder, rows, self.vocabulary, origin,
@@ -584,13 +583,13 @@ def write_run(
     left_out: dict[str, int],
 ) -> Run:
     """Check and sort the rows of a batch, and set them down."""
-    s = sort_rows(check_ids(rows), from_text=from_text)
-    codes, new_items = vocabulary.add(s.items)
+    s, items = sort_rows(check_ids(rows), from_text=from_text)
+    codes, new_items = vocabulary.add(items)
     run = Run(
         int(folder.name),
         origin,
         user_kind=kind_of_ids(s.users, from_text=from_text),
-        item_kind=kind_of_ids(s.items, from_text=from_text),
+        item_kind=kind_of_ids(items, from_text=from_text),
         n_users=len(s.users),
         n_comparisons=len(s.winners),
         label_bytes=int(s.users.estimated_size()),
@@ -599,7 +598,7 @@ def write_run(
         left_out=left_out,
     )
     clear_folder(folder)
-    write_shard(folder, Shard(codes[s.winners], codes[s.losers], s.offsets, s.users, s.weights))
+    write_shard(folder, s._replace(winners=codes[s.winners], losers=codes[s.losers]))
     write_labels(folder / NEW_ITEMS, new_items)
     write_json(folder / RECORD, asdict(run))
     return run
@@ -609,5 +608,5 @@ def rewrite_as_text(run: Run, folder: Path, target: Path) -> None:
     """Sort a run of whole numbers again, its users as text."""
     part = map_part(folder, 0, run.n_users, is_weighted=run.is_weighted)
     clear_folder(target)
-    write_shard(target, merge_parts([replace(part, users=part.users.cast(pl.String))]))
+    write_shard(target, merge_parts([part._replace(users=part.users.cast(pl.String))]))
     write_json(target / RECORD, asdict(run))

@@ -7,7 +7,6 @@
 import shutil
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -16,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.data.build import SortedRows
 from plurank.data.encoding import encode_series, write_array
 from plurank.exceptions import DataError
 from plurank.io import write_beside
@@ -35,18 +35,7 @@ class FileRecord(TypedDict):
     checksum: int
 
 
-@dataclass(frozen=True)
-class Shard:
-    """Comparisons of some users, arrays as in :class:`Comparisons`; the labels of users stay a polars series."""
-
-    winners: Codes
-    losers: Codes
-    offsets: NDArray[np.int64]
-    users: pl.Series
-    weights: NDArray[np.float64] | None = None
-
-
-def write_shard(folder: Path, shard: Shard) -> list[FileRecord]:
+def write_shard(folder: Path, shard: SortedRows) -> list[FileRecord]:
     """Write a shard into a folder, each file whole or absent."""
     records = []
     for name in ("winners", "losers", "offsets", "weights"):
@@ -129,10 +118,10 @@ def _query(file: Path, ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.Series
         raise DataError(f"{file} does not hold labels. {REMEDY}") from None
 
 
-def map_part(folder: Path, begin: int, end: int, *, is_weighted: bool) -> Shard:
+def map_part(folder: Path, begin: int, end: int, *, is_weighted: bool) -> SortedRows:
     """Map users begin to end - 1 of a shard into memory; offsets begin with 0."""
     winners, losers, offsets, weights = map_columns(folder, begin, end, is_weighted=is_weighted)
-    return Shard(winners, losers, offsets, read_labels(folder / USERS, begin, end), weights)
+    return SortedRows(winners, losers, offsets, read_labels(folder / USERS, begin, end), weights)
 
 
 def map_columns(
@@ -146,7 +135,7 @@ def map_columns(
     return columns[0], columns[1], offsets - offsets[0], columns[2] if is_weighted else None
 
 
-def merge_parts(parts: list[Shard]) -> Shard:
+def merge_parts(parts: list[SortedRows]) -> SortedRows:
     """Sort the comparisons of several parts by user, those of one user in the order of the parts."""
     (codes,), users = encode_series(pl.concat([part.users for part in parts]))
     each = np.repeat(codes, np.concatenate([np.diff(part.offsets) for part in parts]))
@@ -155,6 +144,6 @@ def merge_parts(parts: list[Shard]) -> Shard:
         np.concatenate(columns)[order] for columns in zip(*((p.winners, p.losers) for p in parts), strict=True)
     )
     if all(part.weights is None for part in parts):
-        return Shard(winners, losers, offsets, users)
+        return SortedRows(winners, losers, offsets, users)
     weights = [np.ones(len(part.winners)) if part.weights is None else part.weights for part in parts]
-    return Shard(winners, losers, offsets, users, np.concatenate(weights)[order])
+    return SortedRows(winners, losers, offsets, users, np.concatenate(weights)[order])

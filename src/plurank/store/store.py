@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from plurank.data.build import LEAST_WEIGHT, MOST_WEIGHT
 from plurank.data.comparisons import Comparisons
+from plurank.data.diagnostics import summarise_counts
 from plurank.data.encoding import Labels, as_labels
 from plurank.data.exclusions import Exclusion, check_exclusions
-from plurank.data.readers import File
-from plurank.data.summary import summarise_counts
+from plurank.data.frames import File
 from plurank.exceptions import DataError, ParameterError
 from plurank.io import as_path
 from plurank.store.shards import (

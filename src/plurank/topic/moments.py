@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import index_pairs
 from plurank.engine.blocks import Group, cut_users, groups_of, read_users
 from plurank.engine.local import Engine, LocalEngine
 from plurank.exceptions import DataError
