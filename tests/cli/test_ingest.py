@@ -29,6 +29,14 @@ def test_ingest_makes_a_store_of_what_would_be_read(run, write, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["votes.csv", "votes.store"]
 
 
+def test_ingest_reads_files_of_a_folder_whose_name_looks_like_a_glob(run, tmp_path):
+    (tmp_path / "votes [1]").mkdir()
+    (tmp_path / "votes [1]" / "votes.csv").write_text("\n".join(VOTES))
+    store = tmp_path / "votes [1]" / "votes.store"
+    run("ingest", tmp_path / "votes [1]" / "votes.csv", "-o", store)
+    assert same(plurank.open_store(store).to_comparisons(), plurank.read_comparisons(store.with_name("votes.csv")))
+
+
 def test_ingest_takes_several_files_globs_columns_and_ties(run, write, tmp_path):
     for name in ("a.csv", "b.csv"):
         write(name, "who,left,right,winner", "u,x,y,tie", f"{name},x,y,left")

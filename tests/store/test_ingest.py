@@ -181,6 +181,20 @@ def test_files_globs_and_folders_are_ingested_in_order(tmp_path, triples):
         assert [row[1] for row in triples(c)] == expected
 
 
+@pytest.mark.parametrize("name", ["votes [1]", "what?", "a*b"])
+@pytest.mark.parametrize("file", ["v.csv", "v.csv.gz", "v.tsv", "v.parquet", "v.parquet.gz", "v.jsonl", "v.jsonl.gz"])
+def test_a_folder_whose_name_looks_like_a_glob_holds_files_like_any_other(tmp_path, name, file):
+    rows = pl.DataFrame([("u", "a", "b"), ("v", "b", "a")], ["user", "winner", "loser"], orient="row")
+    (tmp_path / name).mkdir()
+    (tmp_path / "votes 1").mkdir()  # which the name would mean as a glob
+    write(rows.reverse(), tmp_path / "votes 1" / file)
+    path = write(rows, tmp_path / name / file)
+    assert read_comparisons(path).to_frame().equals(rows)
+    for inputs in (path, path.with_name(f"*.{file.partition('.')[2]}"), path.parent):
+        store = plurank.ingest(inputs, path.with_name("made"), overwrite=True)
+        assert open_store(store.path).to_comparisons().to_frame().equals(rows)
+
+
 def test_a_file_whose_name_looks_like_a_glob_is_itself(tmp_path):
     path = write(pl.DataFrame({"user": ["u"], "winner": ["a"], "loser": ["b"]}), tmp_path / "votes[1].csv")
     assert len(build(path, tmp_path / "store")) == 1

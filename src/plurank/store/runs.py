@@ -150,7 +150,9 @@ def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
         return _files_of_folder(path)
     if path.exists() or not glob.has_magic(str(path)):
         return [path]
-    matches = (match for match in map(Path, glob.glob(str(path), recursive=True)) if match.is_file())
+    folder = next(parent for parent in (*path.parents, Path()) if parent.is_dir())  # is meant as it is written
+    pattern = str(Path(glob.escape(str(folder))) / path.relative_to(folder))
+    matches = (match for match in map(Path, glob.glob(pattern, recursive=True)) if match.is_file())
     found = sorted(match for match in matches if not any(match.resolve().is_relative_to(each) for each in without))
     if not found:
         raise DataError(f"{path}: no file has a name like this.")
