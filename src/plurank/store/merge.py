@@ -136,7 +136,7 @@ def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_prog
     for number in range(len(positions) - 1):
         record = part / RECORDS / f"{number:06d}.json"
         if not record.exists():
-            shard = _merge(runs, folders, positions[number], positions[number + 1], ranks)
+            shard = _merge_users(runs, folders, positions[number], positions[number + 1], ranks)
             write_json(record, _write_shard(store / SHARDS / record.stem, shard))
         records.append(json.loads(record.read_bytes()))
         on_progress("sorting users", (number + 1) / (len(positions) - 1))
@@ -191,7 +191,7 @@ def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
         )
 
 
-def _merge(runs: list[Run], folders: list[Path], begins: Integers, ends: Integers, ranks: Codes) -> SortedRows:
+def _merge_users(runs: list[Run], folders: list[Path], begins: Integers, ends: Integers, ranks: Codes) -> SortedRows:
     """Merge the users from one position of each run to another, and number items by their places."""
     parts = [
         map_part(folder, int(begin), int(end), is_weighted=run.is_weighted)
