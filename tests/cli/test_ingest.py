@@ -101,7 +101,7 @@ def test_ingest_refuses_options_that_make_no_sense(refuse, write, tmp_path):
     assert "memory must be a size such as '2GB'" in refuse("ingest", file, "-o", tmp_path / "store", "--memory", "lots")
     assert "there is no such file" in refuse("ingest", tmp_path / "no.csv", "-o", tmp_path / "store")
     assert "there is no folder" in refuse("ingest", file, "-o", tmp_path / "no" / "store")
-    assert "is not a store that could be replaced" in refuse("ingest", file, "-o", file)
+    assert "exists and is not a store" in refuse("ingest", file, "-o", file)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a POSIX signal")

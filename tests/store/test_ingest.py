@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import plurank
 from plurank import Comparisons, open_store, read_comparisons
-from plurank.store.runs import Budget
+from plurank.store.batches import Budget
 from tests.data.test_laws import data_sets
 from tests.store.ingesting import build
 
@@ -221,7 +221,9 @@ def test_a_store_does_not_depend_on_the_memory_given(tmp_path, assert_same):
     whole = plurank.ingest(path, tmp_path / "whole", memory="500MB")
     assert whole.n_shards == 1
     assert_same(whole.to_comparisons(), read_comparisons(path))
-    pieces = build(path, tmp_path / "pieces", budget=Budget(room=10**9, text_bytes=1, batch_rows=700, shard_rows=900))
+    pieces = build(
+        path, tmp_path / "pieces", budget=Budget(data_bytes=10**9, text_bytes=1, batch_rows=700, shard_rows=900)
+    )
     assert pieces.n_shards > 4
     assert_same(pieces.to_comparisons(), whole.to_comparisons())
 
@@ -243,7 +245,7 @@ def test_a_store_that_is_there_is_replaced_only_if_asked_for(tmp_path):
     first = write(pl.DataFrame({"user": ["u"], "winner": ["a"], "loser": ["b"]}), tmp_path / "1.csv")
     second = write(pl.DataFrame({"user": ["u", "v"], "winner": ["a", "a"], "loser": ["b", "b"]}), tmp_path / "2.csv")
     build(first, tmp_path / "store")
-    with pytest.raises(plurank.DataError, match=r"store is there already\. Give another name, or have it replaced"):
+    with pytest.raises(plurank.DataError, match=r"store already exists\. .*replace it with overwrite=True\."):
         build(second, tmp_path / "store")
     assert len(open_store(tmp_path / "store")) == 1
     assert len(build(second, tmp_path / "store", overwrite=True)) == 2
@@ -254,7 +256,7 @@ def test_what_is_no_store_is_never_replaced(tmp_path):
     path = write(pl.DataFrame({"user": ["u"], "winner": ["a"], "loser": ["b"]}), tmp_path / "votes.csv")
     (tmp_path / "photos").mkdir()
     for name in ("photos", "votes.csv"):
-        with pytest.raises(plurank.DataError, match="is not a store that could be replaced"):
+        with pytest.raises(plurank.DataError, match="exists and is not a store"):
             build(path, tmp_path / name, overwrite=True)
     (tmp_path / "store.part").mkdir()
     (tmp_path / "store.part" / "plan.json").write_text("{}")
@@ -281,6 +283,6 @@ def test_categories_are_text(tmp_path):
 def test_the_smallest_pieces_do(tmp_path, assert_same):
     people = plurank.simulate(10, 6, 2, 3, random_state=0).comparisons
     path = write(people.to_frame(), tmp_path / "votes.csv")
-    store = build(path, tmp_path / "store", budget=Budget(room=10**6, text_bytes=2, batch_rows=1, shard_rows=1))
+    store = build(path, tmp_path / "store", budget=Budget(data_bytes=10**6, text_bytes=2, batch_rows=1, shard_rows=1))
     assert store.n_shards == 10
     assert_same(store.to_comparisons(), read_comparisons(path))

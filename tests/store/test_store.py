@@ -15,8 +15,7 @@ from plurank import (
     open_store,
     read_comparisons,
 )
-from plurank.store.shards import describe_file
-from plurank.store.store import seal
+from plurank.store.shards import describe_file, seal
 from tests.store.ingesting import build
 
 USERS = [*"abcdefgh"]
@@ -143,7 +142,7 @@ def test_what_is_no_store_is_refused(tmp_path, made):
 def test_a_store_that_is_not_finished_is_refused(tmp_path):
     (tmp_path / "store.part").mkdir()
     assert refusal(tmp_path / "store.part") == (
-        f"{tmp_path / 'store.part'} is a store that is not finished. Run the same `plurank ingest` again to go on."
+        f"{tmp_path / 'store.part'} is an unfinished store. Run the same `plurank ingest` again to continue."
     )
 
 

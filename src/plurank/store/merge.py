@@ -14,38 +14,25 @@ import polars as pl
 
 from plurank.data.build import SortedRows
 from plurank.data.encoding import invert
-from plurank.exceptions import ParameterError
+from plurank.exceptions import Argument, ParameterError
 from plurank.io import write_beside, write_json
-from plurank.store.runs import (
-    LEFT_OUT,
-    NEW_ITEMS,
-    PROGRAM,
-    RECORD,
-    RUNS,
-    USER_ROW,
-    Budget,
-    Run,
-    rewrite_as_text,
-    run_folder,
-    settle_type,
-)
+from plurank.store.batches import PROGRAM, USER_ROW, Budget
+from plurank.store.runs import LEFT_OUT, NEW_ITEMS, RECORD, RUNS, Run, rewrite_as_text, run_folder, settle_type
 from plurank.store.shards import (
+    FORMAT,
+    ITEMS,
+    MANIFEST,
+    SHARDS,
     USERS,
+    VERSION,
     clear_folder,
     map_array,
     map_part,
     merge_parts,
     read_labels,
+    seal,
     write_labels,
     write_shard,
-)
-from plurank.store.store import (
-    FORMAT,
-    ITEMS,
-    MANIFEST,
-    SHARDS,
-    VERSION,
-    seal,
 )
 from plurank.types import Codes, Integers, Progress
 
@@ -186,8 +173,9 @@ def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
     if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
         needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
         raise ParameterError(
-            f"user {cuts.largest!r:.60} has {n:,} comparisons, more than the memory given has room for. "
-            f"Give {needed:,}GB of memory, and run again to go on."
+            f"user {cuts.largest!r:.60} has {n:,} comparisons, too many for the memory allowed.",
+            parameter="memory",
+            hint=("Run again with ", Argument("memory", f"{needed}GB"), " to continue."),
         )
 
 
