@@ -96,12 +96,18 @@ def test_ingest_refuses_bad_data_and_leaves_nothing(refuse, write, tmp_path, lin
     assert sentence in refuse("ingest", write("votes.csv", *lines), "-o", tmp_path / "store")
 
 
-def test_ingest_refuses_options_that_make_no_sense(refuse, write, tmp_path):
+def test_ingest_refuses_options_that_make_no_sense(run, refuse, write, tmp_path):
     file = write("votes.csv", *VOTES)
-    assert "memory must be a size such as '2GB'" in refuse("ingest", file, "-o", tmp_path / "store", "--memory", "lots")
+    store = tmp_path / "store"
+    lots = refuse("ingest", file, "-o", store, "--memory", "lots")
+    assert lots.startswith("Error: --memory must be a size such as '2GB' or '800MB', got 'lots'.")
+    assert "--memory must be at least 500MB, got '1MB'." in refuse("ingest", file, "-o", store, "--memory", "1MB")
     assert "there is no such file" in refuse("ingest", tmp_path / "no.csv", "-o", tmp_path / "store")
     assert "there is no folder" in refuse("ingest", file, "-o", tmp_path / "no" / "store")
     assert "exists and is not a store" in refuse("ingest", file, "-o", file)
+    run("ingest", file, "-o", store)
+    sentence = "store already exists. Use another name, or replace it with --overwrite."
+    assert sentence in " ".join(refuse("ingest", file, "-o", store).split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a POSIX signal")
