@@ -14,7 +14,7 @@ import plurank
 from plurank import Comparisons, open_store, read_comparisons
 from plurank.store.batches import Budget
 from tests.data.test_laws import data_sets
-from tests.store.ingesting import build
+from tests.store.ingesting import build, content
 
 quickly = settings(max_examples=15, deadline=None)
 DIGITS = st.sampled_from(["7", "10", "9", "-3", "007", "x", "8", "+1", "99999999999999999999"])
@@ -181,6 +181,16 @@ def test_files_globs_and_folders_are_ingested_in_order(tmp_path, triples):
         assert [row[1] for row in triples(c)] == expected
 
 
+def test_items_whose_hashes_are_equal_stay_apart(tmp_path, monkeypatch, assert_same):
+    rows = [(f"u{n % 3}", f"i{n % 7}", f"i{(n + 1) % 7}") for n in range(40)]
+    path = write(pl.DataFrame(rows, ["user", "winner", "loser"], orient="row"), tmp_path / "votes.csv")
+    expected = build(path, tmp_path / "expected")
+    monkeypatch.setattr(pl.Series, "hash", lambda series: pl.Series(np.zeros(len(series), np.uint64)))
+    store = build(path, tmp_path / "store")
+    assert content(store.path) == content(expected.path)
+    assert_same(store.to_comparisons(), read_comparisons(path))
+
+
 @pytest.mark.parametrize("name", ["votes [1]", "what?", "a*b"])
 @pytest.mark.parametrize("file", ["v.csv", "v.csv.gz", "v.tsv", "v.parquet", "v.parquet.gz", "v.jsonl", "v.jsonl.gz"])
 def test_a_folder_whose_name_looks_like_a_glob_holds_files_like_any_other(tmp_path, name, file):
@@ -260,7 +270,7 @@ def test_what_is_no_store_is_never_replaced(tmp_path):
             build(path, tmp_path / name, overwrite=True)
     (tmp_path / "store.part").mkdir()
     (tmp_path / "store.part" / "plan.json").write_text("{}")
-    with pytest.raises(plurank.DataError, match="is in the way"):
+    with pytest.raises(plurank.DataError, match="exists and was not created by an ingest"):
         build(path, tmp_path / "store")
 
 

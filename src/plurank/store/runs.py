@@ -37,15 +37,15 @@ from plurank.types import Codes, Progress
 
 RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"
 
-# Ids of all inputs: whole numbers or text, decided over everything, and the items numbered as they come.
+# Ids of all inputs: integers or text, decided over all of them; items are numbered in order of appearance.
 
-# in files that say so: "integers" or "text"; in text files: "plain" if all are plain whole numbers, else "words"
+# in files that say so: "integers" or "text"; in text files: "plain" if all are plain integers, else "words"
 IdKind = Literal["integers", "text", "plain", "words"]
-REMEDY = "A store holds whole numbers and text: write such ids as text."
+REMEDY = "A store supports integers and text: write such ids as text."
 
 
 def check_ids(rows: Rows) -> Rows:
-    """Return rows whose ids are all int64 or all text; refuse ids of other kinds."""
+    """Return rows whose ids are all int64 or all text; raise for ids of other kinds."""
     users, first, second = (_check_column(ids, rows.numbers) for ids in (rows.users, rows.first, rows.second))
     if first.dtype != second.dtype:
         texts, numbers = sorted((first, second), key=lambda ids: ids.dtype != pl.String)
@@ -56,7 +56,7 @@ def check_ids(rows: Rows) -> Rows:
 def _check_column(ids: pl.Series, numbers: RowNumbers) -> pl.Series:
     if ids.dtype == pl.String or ids.dtype == pl.Int64:
         return ids
-    refuse_missing(ids, numbers)  # a better reason, and why whole numbers often come as floats
+    refuse_missing(ids, numbers)  # a better reason, and why integers often come as floats
     if not ids.dtype.is_integer():
         kind = "of several types" if ids.dtype == pl.Object else f"of type {ids.dtype}"
         raise DataError(f"the ids in {ids.name} are {kind}. {REMEDY}")
@@ -78,35 +78,45 @@ def settle_type(role: str, files: Mapping[IdKind, str]) -> type[pl.DataType]:
     for kind in ("text", "words"):
         if "integers" in files and kind in files:
             raise DataError(
-                f"{role} ids are whole numbers in {files['integers']} and text in {files[kind]}. "
+                f"{role} ids are integers in {files['integers']} and text in {files[kind]}. "
                 "Write them the same way in all files."
             )
     return pl.Int64 if files.keys() <= {"integers", "plain"} else pl.String
 
 
 class Vocabulary:
-    """The items so far, as text, numbered in order of appearance."""
+    """The items so far, as text, numbered in order of appearance; found by their hashes, and compared."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.n_items = self.n_bytes = 0
+        self.texts = pl.Series("id", [], pl.String)
         self.hashes = np.empty(0, dtype=np.uint64)  # sorted
         self.codes = np.empty(0, dtype=np.int32)  # of the items with these hashes
 
     def add(self, ids: pl.Series) -> tuple[Codes, pl.Series]:
-        """Number ids that differ from each other; gives their numbers, and those of them that are new, in order."""
-        texts = ids.cast(pl.String)
+        """Number distinct ids; return their numbers, and those of them that are new, in order."""
+        texts = ids.cast(pl.String).rename("id")
         hashes = texts.hash().to_numpy()
-        at = np.searchsorted(self.hashes, hashes)
-        is_known = np.append(self.hashes, np.uint64(0))[at] == hashes
-        is_known &= at < self.n_items
-        codes = np.append(self.codes, np.int32(0))[at]
-        codes[~is_known] = self.n_items + np.arange(np.sum(~is_known), dtype=np.int32)
-        self._insert(hashes[~is_known], codes[~is_known])
-        new = texts.filter(pl.Series(~is_known))
+        codes = self._find(texts, hashes)
+        is_new = codes < 0
+        codes[is_new] = np.arange(self.n_items, self.n_items + int(is_new.sum()))
+        self._insert(hashes[is_new], codes[is_new])
+        new = texts.filter(pl.Series(is_new))
+        self.texts = pl.concat([self.texts, new])
         self.n_bytes += int(new.estimated_size())
         self._check_size()
         return codes, new
+
+    def _find(self, texts: pl.Series, hashes: NDArray[np.uint64]) -> Codes:
+        """Return the numbers of ids, -1 for those that are new; exactly, should two hashes be equal."""
+        at = np.searchsorted(self.hashes, hashes)
+        is_known = (np.append(self.hashes, np.uint64(0))[at] == hashes) & (at < self.n_items)
+        codes = np.where(is_known, np.append(self.codes, np.int32(0))[at], np.int32(-1))
+        if self.texts.gather(codes[is_known]).equals(texts.filter(pl.Series(is_known))):
+            return codes
+        numbers = {text: code for code, text in enumerate(self.texts.to_list())}
+        return np.array([numbers.get(text, -1) for text in texts.to_list()], dtype=np.int32)
 
     def _insert(self, hashes: NDArray[np.uint64], codes: Codes) -> None:
         order = np.argsort(hashes)
@@ -142,7 +152,7 @@ class Job:
 
 
 def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> None:
-    """Turn the inputs into runs, in the folder of the ingest, going on after those that are there."""
+    """Turn the inputs into runs, in the folder of the ingest, continuing after those that exist."""
     reader = InputReader(job, part, budget)
     sizes = [file.path.stat().st_size for file in job.files]
     for number in range(reader.runs[-1].origin.file if reader.runs else 0, len(sizes)):
@@ -168,7 +178,7 @@ class InputReader:
             self._remember(run)
 
     def read_file(self, number: int) -> Iterator[float]:
-        """Turn an input, or what is left of it, into runs; gives the share of it that is read, again and again."""
+        """Turn an input, or what is left of it, into runs; yields the share that has been read."""
         place, reading = self._where_we_were(number)
         with self._naming(number):
             for batch in self._batches(number, place):
@@ -288,7 +298,7 @@ def write_run(
     n_rows: int,
     left_out: dict[str, int],
 ) -> Run:
-    """Check and sort the rows of a batch, and set them down."""
+    """Check and sort the rows of a batch, and write them."""
     s, items = sort_rows(check_ids(rows), from_text=from_text)
     codes, new_items = vocabulary.add(items)
     run = Run(
@@ -311,7 +321,7 @@ def write_run(
 
 
 def rewrite_as_text(run: Run, folder: Path, target: Path) -> None:
-    """Sort a run of whole numbers again, its users as text."""
+    """Sort a run of integer ids again, with users as text."""
     part = map_part(folder, 0, run.n_users, is_weighted=run.is_weighted)
     clear_folder(target)
     write_shard(target, merge_parts([part._replace(users=part.users.cast(pl.String))]))
