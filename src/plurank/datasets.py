@@ -37,7 +37,7 @@ __all__ = ["Dataset", "fetch", "names"]
 
 # The public data sets: where they are, what they hold, whose they are, and how a copy is known to be right.
 #
-# A checksum is pinned where its publisher gives one (MovieLens). Of the others the content is: ``digest`` is that
+# A checksum is pinned where its publisher gives one (MovieLens). For the others the content is: ``digest`` is that
 # of the values read from a copy of the file (see ``digest_of``).
 
 GROUPLENS = "https://files.grouplens.org/datasets/movielens/"
@@ -250,7 +250,7 @@ def _find_entry(name: str) -> Entry:
 
 
 def _make_available(entry: Entry, file: RemoteFile, cache: Path, mirror: str | None) -> Path | None:
-    """Check a file that is there; fetch one that is not, and give its path."""
+    """Check a file that is there; fetch one that is not, and return its path."""
     path = cache / file.name
     if path.is_file():
         check_kept(file, path)
@@ -268,7 +268,7 @@ def _read_checked(entry: Entry, cache: Path, fresh: list[Path]) -> tuple[pl.Data
     except DataError as error:
         for path in fresh:
             path.unlink(missing_ok=True)
-        what = "It was not kept; try again later" if fresh else f"Remove it from {cache} to fetch it again"
+        what = "It was removed; try again later" if fresh else f"Remove it from {cache} to fetch it again"
         raise DataError(f"{entry.name}: {error} {what}, or see {entry.homepage}.") from None
     for file in entry.files:
         remember(file, cache / file.name)

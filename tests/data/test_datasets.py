@@ -125,7 +125,7 @@ def test_a_wrong_published_checksum_is_refused_and_nothing_kept(fetch, host, tmp
 def test_something_else_without_a_published_checksum_is_refused_and_not_kept(fetch, host, tmp_path, content, name):
     file = datasets.ENTRIES[name].files[0].name
     host.files[file] = content
-    with pytest.raises(plurank.DataError, match="It was not kept"):
+    with pytest.raises(plurank.DataError, match="It was removed"):
         fetch(name)
     assert kept(tmp_path) == []
 

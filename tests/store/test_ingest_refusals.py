@@ -156,7 +156,7 @@ def test_ids_of_other_types_are_refused(dtype, ids, tmp_path):
     frame.write_parquet(tmp_path / "votes.parquet")
     sentence = refusal(tmp_path / "votes.parquet", tmp_path / "store")
     assert sentence.startswith("votes.parquet: the ids in user are of type ")
-    assert sentence.endswith(". A store holds whole numbers and text: write such ids as text.")
+    assert sentence.endswith(". A store supports integers and text: write such ids as text.")
 
 
 def test_a_missing_id_is_a_better_reason_than_its_type(tmp_path):
@@ -179,7 +179,7 @@ def test_numbers_in_one_file_and_text_in_another_are_refused(tmp_path):
     words = written([("u", "a", "b")], tmp_path / "words.csv")
     for other in (texts, words):
         assert refusal([numbers, other], tmp_path / "store") == (
-            f"{other.name}: user ids are whole numbers in numbers.parquet and text in {other.name}. "
+            f"{other.name}: user ids are integers in numbers.parquet and text in {other.name}. "
             "Write them the same way in all files."
         )
 
@@ -219,7 +219,7 @@ def test_inputs_that_are_not_there_are_refused(tmp_path, write):
 def test_a_file_given_twice_is_refused(tmp_path):
     path = written(GOOD, tmp_path / "votes.csv")
     assert refusal([path, tmp_path], tmp_path / "store") == (
-        f"{path} is given twice; its comparisons would count twice. Give every file once."
+        f"{path} is listed twice; its comparisons would count twice. List every file once."
     )
 
 

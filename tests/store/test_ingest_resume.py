@@ -138,14 +138,14 @@ def test_an_input_that_changed_means_starting_over(inputs, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         build(inputs, tmp_path / "store", budget=SMALL, on_progress=stop_at_sorting)
     inputs[0].write_text("user,winner,loser\nu,a,b\n")
-    with pytest.warns(UserWarning, match=r"1\.csv has changed, so store\.part is of no use; starting over\.$"):
+    with pytest.warns(UserWarning, match=r"1\.csv has changed since the interrupted ingest; discarding store\.part\.$"):
         store = build(inputs, tmp_path / "store", budget=SMALL)
     assert len(store) == 7
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
-    [({"ties": "drop"}, "the options are others than before"), ({}, "the inputs are others than before")],
+    [({"ties": "drop"}, "the options have changed"), ({}, "the inputs have changed")],
 )
 def test_other_options_or_inputs_mean_starting_over(change, sentence, inputs, tmp_path):
     with pytest.raises(KeyboardInterrupt):

@@ -17,9 +17,11 @@ from plurank.types import Codes
 
 RowNumbers = NDArray[np.int64] | int  # of all rows, or of the first
 NO_ROWS = "there are no comparisons: expected at least one row of user, winner, loser."
-LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e12  # beyond these, sums lose what they should keep, and in the end are no numbers
+LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e12  # beyond these, sums lose precision or overflow
 TIES_DROPPED, MARKED_INVALID = "ties", "marked as invalid"
-ONLY_INVALID = "every row is marked as invalid, which leaves nothing. Rename the column if that is not what it says."
+ONLY_INVALID = (
+    "every row is marked as invalid, which leaves no comparison. Rename the column if it means something else."
+)
 ONLY_TIES = (
     "every row is a tie, and ", Argument("ties", "drop"), " leaves no comparison. Use ", Argument("ties", "half"), ".",
 )  # fmt: skip
@@ -30,7 +32,7 @@ class Rows:
     """One comparison a row, the ids not yet numbered.
 
     The first item was preferred, or the second where ``second_won`` says so, or neither where ``tied``.
-    ``numbers`` are the row numbers to tell people: those of all rows, or that of the first where none was left out.
+    ``numbers`` are the row numbers that messages use: those of all rows, or that of the first where none was left out.
     """
 
     users: pl.Series
@@ -174,7 +176,7 @@ def _check_weights(weights: Any, n: int, numbers: RowNumbers) -> NDArray[np.floa
 
 
 def as_numbers(series: pl.Series) -> NDArray[np.float64]:
-    """Read numbers, also from text; whatever is no number becomes NaN, which the caller refuses."""
+    """Read numbers, also from text; what is not a number becomes NaN."""
     if series.dtype == pl.Object:
         return np.array([_as_number(value) for value in series.to_list()])
     if series.dtype == pl.String:

@@ -1,6 +1,6 @@
 """Comparisons and ratings as integer codes, sorted by user.
 
-Whatever people give, frames, arrays, files or ratings, becomes one of these tables; it is validated on the way, once.
+Frames, arrays, files and ratings all become one of these tables; they are validated once, on the way.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -47,7 +47,7 @@ class RatingTable:
         return replace(self, offsets=offsets, items=self.items[keep], values=self.values[keep])
 
     def without_items(self, hidden: NDArray[np.bool_]) -> "RatingTable":
-        """Leave out some of the items, (Q,), and what users said of them."""
+        """Leave out some of the items, (Q,), and their values."""
         if not hidden.any():
             return self
         part = self.select(~hidden[self.items])
@@ -55,7 +55,7 @@ class RatingTable:
 
 
 def renumber(keep: NDArray[np.bool_]) -> Codes:
-    """Return the new number of each that is kept; what is not kept has none that means anything."""
+    """Return the new codes of the entries that stay, (n,); those of other entries are meaningless."""
     return np.cumsum(keep, dtype=np.int32) - np.int32(1)
 
 
@@ -101,7 +101,7 @@ class PairTable:
         """Select comparisons by an array of their numbers or of marks, or by a slice; users and items are renumbered.
 
         scikit-learn splits comparisons this way, as in ``cross_val_score(model, comparisons)``. To keep the comparisons
-        of a user together, give it ``groups=comparisons.user_of_each()`` and ``cv=GroupKFold()``.
+        of a user together, pass ``groups=comparisons.user_of_each()`` and ``cv=GroupKFold()``.
         """
         keep = np.zeros(len(self), dtype=bool)
         try:

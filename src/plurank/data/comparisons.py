@@ -131,7 +131,7 @@ class Comparisons(PairTable):
         DataError
             If one of the parts would be empty.
         ParameterError
-            If ``test_size`` is not between 0 and 1, or ``by`` is none of the three words.
+            If ``test_size`` is not between 0 and 1, or ``by`` is not one of the three.
 
         Examples
         --------
@@ -207,7 +207,7 @@ class Comparisons(PairTable):
         weights : array-like of shape (n,) or None, default=None
             How many comparisons each row counts as, between 1e-12 and 1e12; None counts each once.
         items : array-like or None, default=None
-            Further items that nobody may have compared.
+            Further items, which need not occur in a comparison.
 
         Returns
         -------

@@ -233,7 +233,7 @@ def summarise(report: DataReport) -> Summary:
 def summarise_counts(
     counts: tuple[int, int, int], per_user: tuple[int, float, int], excluded: Iterable[Exclusion]
 ) -> Summary:
-    """Summarise comparisons that nobody looked through for problems: ``problems`` and the like are None."""
+    """Summarise comparisons without diagnosing them: ``problems`` and the like are None."""
     known = dict(zip((*COUNTS, *PER_USER), (*counts, *per_user), strict=True))
     unknown = dict.fromkeys((*FOUND_COUNTS, *FOUND_LISTS, "problems"))
     return {**known, **unknown, "n_updates": 0, "note": None, "excluded": _plain(excluded), "n_ties": None}

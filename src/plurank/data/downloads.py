@@ -65,7 +65,7 @@ def download(file: RemoteFile, cache: Path, mirror: str | None) -> Path:
         reason = "no answer in time" if isinstance(error, requests.Timeout) else "no connection, or it broke"
         raise DataError(f"{url} could not be fetched: {reason}. Try again. {by_hand}") from None
     except ValueError:  # of pooch: another checksum
-        wrong = f"what {url} gave does not have the published checksum ({file.checksum}), and was not kept"
+        wrong = f"what {url} gave does not have the published checksum ({file.checksum}), and was removed"
         raise DataError(f"{wrong}. Try again. {by_hand}") from None
     except OSError as error:
         raise DataError(f"{cache / file.name} could not be written: {error.strerror or error}.") from None
@@ -154,7 +154,7 @@ def read_food_world_cup(files: list[Path]) -> Content:
 
 
 def read_polis(files: list[Path]) -> Content:
-    """Read a conversation of pol.is: everybody's votes, and the statements."""
+    """Read a conversation of pol.is: all votes, and the statements."""
     votes, comments = files
     with reading_inside(votes):
         ratings = read_ratings(votes).select("user", "item", "rating")

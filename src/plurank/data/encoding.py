@@ -1,4 +1,4 @@
-"""Ids of any kind become numbers 0, 1, 2, ..., and nothing that is no id gets in."""
+"""Ids of any kind become integer codes 0, 1, 2, ..., and pairs of items their numbers."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
@@ -95,7 +95,7 @@ def _from_objects(values: list[Any], name: str) -> pl.Series:
         try:
             return pl.Series(name, values, dtype=TYPED[kinds.pop()])
         except (pl.exceptions.PolarsError, OverflowError, TypeError):
-            pass  # such as whole numbers beyond 64 bits
+            pass  # such as integers beyond 64 bits
     return pl.Series(name, values, dtype=pl.Object)
 
 
@@ -133,7 +133,7 @@ def missing(series: pl.Series) -> NDArray[np.bool_]:
 def encode(*columns: pl.Series, from_text: bool = False) -> tuple[list[Codes], Labels]:
     """Number the ids of several columns with one vocabulary, sorted by value.
 
-    ``from_text``: ids that are all whole numbers, written the plain way ("7", not "007"), become integers.
+    ``from_text``: ids that are all integers, in canonical form ("7", not "007"), become integers.
     """
     codes, ids = encode_series(*columns, from_text=from_text)
     return codes, as_labels(ids)
@@ -199,7 +199,7 @@ def invert(order: NDArray[Any]) -> Codes:
 
 
 def as_labels(ids: pl.Series) -> Labels:
-    """Return ids as an array: whole numbers as int64, floats as float64, all others as Python objects."""
+    """Return ids as an array: integers as int64, floats as float64, all others as Python objects."""
     if ids.dtype.is_float():
         return ids.cast(pl.Float64).to_numpy()
     numbers = ids.cast(pl.Int64, strict=False) if ids.dtype.is_integer() else ids

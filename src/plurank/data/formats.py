@@ -83,7 +83,7 @@ def is_polis_matrix(frame: pl.DataFrame) -> bool:
 
 
 def _number_ratings(frame: pl.DataFrame) -> pl.DataFrame:
-    """Read ratings such as "3.5" as numbers; if one is none, all stay text, which from_ratings refuses."""
+    """Read ratings such as "3.5" as numbers; if one is not a number, all stay text, and from_ratings raises."""
     for column in frame:
         if column.dtype == pl.String and has_role([column.name], "rating"):
             numbers = column.cast(pl.Float64, strict=False)

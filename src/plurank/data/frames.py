@@ -64,7 +64,7 @@ def read_numbered_table(path: File) -> pl.DataFrame:
 
 
 def parse_ids(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn text columns that hold only plain whole numbers into integers."""
+    """Turn text columns that hold only plain integers into integers."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     numbers = frame.select(pl.col(texts).cast(pl.Int64, strict=False))
     plain = [name for name in texts if (numbers[name].cast(pl.String) == frame[name]).all(ignore_nulls=False)]
@@ -146,7 +146,7 @@ def _parse_json(content: Path | bytes, file: Path) -> pl.DataFrame:
 
 
 def parse_csv(content: Path | bytes, file: Path, separator: str) -> pl.DataFrame:
-    """Read a CSV file, or its header and some of its rows, into a frame of text; errors are told of the file."""
+    """Read a CSV file, or its header and some of its rows, into a frame of text; errors name the file."""
     try:
         frame = pl.read_csv(content, separator=separator, infer_schema=False, glob=False)
     except pl.exceptions.ComputeError as error:

@@ -258,9 +258,9 @@ def refuse_reversed(items: Items, labels: Labels, agree: NDArray[np.int64], disa
         return
     codes = look_up(labels, items.ids, "item")
     known = codes >= 0
-    told = items.n_votes[codes[known]]
+    counted = items.n_votes[codes[known]]
     cast = np.stack([agree[known], disagree[known]], axis=1)
-    off, off_reversed = (np.nansum(np.abs(cast - counts)) for counts in (told, told[:, ::-1]))
+    off, off_reversed = (np.nansum(np.abs(cast - counts)) for counts in (counted, counted[:, ::-1]))
     if off_reversed < off:
         raise DataError(
             "1 and -1 are the wrong way round: the table of items counts as agreeing whom the votes have disagree. "
@@ -323,7 +323,7 @@ def refuse_hidden(labels: Labels, items: Items) -> None:
         )
 
 
-# Lists of items that nobody has compared yet: a text file with one item a line, or a table with a column of texts.
+# Lists of items without comparisons: a text file with one item a line, or a table with a column of texts.
 
 LISTS = (".txt", ".csv", ".tsv")
 LISTED_TEXTS = ("text", "idea", "statement", "item", "comment", "comment-body", "comment_body", "title", "name")

@@ -168,7 +168,7 @@ def _find_absent(values: pl.Series) -> NDArray[np.bool_]:
 def _read_wide(
     found: Columns, value: str, columns: Mapping[str, str] | None
 ) -> tuple[pl.Series, pl.Series, pl.Series] | None:
-    """Read a table with a row a user and a column an item as one value a row, None where it is none.
+    """Read a table with a row a user and a column an item as one value a row; None for other tables.
 
     It has a column for the user, none for the item or the value, and nothing but numbers, or nothing, in all others.
     """

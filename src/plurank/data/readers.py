@@ -84,7 +84,7 @@ def _compare_rows(frame: pl.DataFrame, file: Path, kind: Kind, columns: Given, t
 def find_form(names: Iterable[str], given: Given) -> Form:
     """Decide what a table holds by the roles given, or by the names of its columns; raise where it could be two things.
 
-    Where nothing speaks for ratings or rankings it is comparisons.
+    The default is comparisons.
     """
     names = list(names)
     given_roles = set(given or ())
@@ -114,7 +114,7 @@ def find_form(names: Iterable[str], given: Given) -> Form:
 
 
 def refuse_texts(names: Iterable[str]) -> None:
-    """Raise where a table says what items are called and not what people said of them."""
+    """Raise where a table describes items and has no votes."""
     plain = {plain_name(name) for name in names}
     if plain & set(TEXTS) and not has_role(plain, "rating", "loser", "left"):
         raise DataError(
@@ -128,7 +128,7 @@ def read_any(
 ) -> Comparisons:
     """Read comparisons, or make them from all pairs of the ratings, votes or rankings that a file holds.
 
-    Equal ratings make no comparison. Which of them it was, ``ratings`` of the result says: it is None for comparisons.
+    Equal ratings make no comparison. ``ratings`` of the result is None where the file holds comparisons.
     """
     file = existing(path)
     if plain_suffix(file) in PREFLIB:

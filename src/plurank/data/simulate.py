@@ -337,7 +337,7 @@ def _check_pairs(pair_probabilities: Any, n_items: int) -> NDArray[np.float64]:
 
 
 def _check_leads(lead_probabilities: Any, n_items: int, n_rankings: int) -> NDArray[np.float64]:
-    """Check the law of each ranking; gives (K, 2 Q - 1), P(win) for leads of 1 - Q to Q - 1 places, or nothing."""
+    """Return P(win) by ranking for leads of 1 - Q to Q - 1 places, (K, 2 Q - 1), or None; raise where invalid."""
     if lead_probabilities is None:
         return np.empty((0, 0))
     ahead = check_numbers("lead_probabilities", lead_probabilities)

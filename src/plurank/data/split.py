@@ -72,14 +72,12 @@ def sample_for_scores(
     return some_users(source, enough, rng, ENOUGH_USERS * n_rankings)
 
 
-# How many observations a user's comparisons are worth.
+# How many observations a user's comparisons count as.
 #
-# Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was looked at once: what
-# was odd about one rating is in all comparisons of its item. So a comparison counts the less the more others of the
-# same
-# user have its items, and all together are worth n - 1 observations, or a few times that where people were sure.
-# Counted
-# in full they would drown the priors, and weights would seem far too certain.
+# Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was observed once: the
+# error of one rating is in all comparisons of its item. So a comparison counts less, the more other comparisons of the
+# same user share its items, and all together count as n - 1 observations, or a few times that where users were sure.
+# Counted in full they would dominate the priors, and weights would seem far too certain.
 
 FEW = 0.01  # of the users, or of the comparisons, may be exceptions
 ENOUGH_TO_LOOK = 2_000_000  # comparisons
@@ -87,7 +85,7 @@ CHANCES = 20  # comparisons that could have contradicted others are the least to
 
 
 def look_rated(source: Source) -> bool:
-    """Check whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
+    """Check whether comparisons are made from ratings or rankings, or, where that is unknown, seem to be.
 
     Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated. Of many users,
     every n-th is looked at.
@@ -109,10 +107,12 @@ def look_rated(source: Source) -> bool:
 
 
 def weigh_observations(comparisons: Comparisons, rating_weight: float = 1.0) -> Comparisons:
-    """Let a comparison count as ``1 / (1 + (m - 1) / (2 worth))``, m: how many the user has of its items, on average.
+    """Let a comparison count as ``1 / (1 + (m - 1) / (2 rating_weight))``.
 
-    All n (n - 1) / 2 of somebody who rated n items then count as n - 1 if an item rated is worth 1, and as nearly
-    ``worth`` times that if it is worth more. Comparisons that share no item count in full.
+    m is the number of comparisons that the user has of its items, on average.
+
+    All n (n - 1) / 2 of a user who rated n items then count as n - 1 at a rating weight of 1, and as nearly
+    ``rating_weight`` times that above. Comparisons that share no item count in full.
     """
     c = comparisons
     meetings = kernels.count_meetings(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
@@ -155,11 +155,10 @@ def split_safely(
 ) -> tuple[Masks, Masks]:
     """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
 
-    All comparisons of an item that was rated once have what was odd about that rating, so that of made comparisons
-    items are held out (``rated``, or what the comparisons say themselves). Where nobody knows, items are held out of
-    users whose comparisons agree with a ranking and are at least as many as items: single ones could be told from the
-    others by transitivity. Of all others it is single comparisons. Nothing is held out of users with nothing left to
-    train on.
+    The error of a rating is in all comparisons of its item, so items are held out of comparisons made from ratings
+    (``rated``, by default as the comparisons say). Where that is unknown, items are held out of users whose comparisons
+    agree with a ranking and are at least as many as items: single ones would follow from the others by transitivity.
+    Single comparisons are held out of all other users, and nothing of users with nothing left to train on.
     """
     c = comparisons
     if c.rated if rated is None else rated:

@@ -26,7 +26,7 @@ PROGRAM = 300 * 10**6  # Python and its libraries, before any data
 # the most bytes taken for each row, beside those of its ids, which are held about four times
 COPIES = 4
 BATCH_ROW, SHARD_ROW, USER_ROW, ITEM = 1000, 500, 80, 100
-PROBE_ROWS = 10_000  # looked at first, to see how wide the rows of a Parquet file are
+PROBE_ROWS = 10_000  # read first, to estimate the width of rows of a Parquet file
 MOST_GROWTH = 16  # a record may be this many times longer than the text usually read at once
 
 
@@ -122,7 +122,7 @@ def _unzip(file: Path, scratch: Path) -> Path:
 def _read_parquet(file: Path, given: Given, budget: Budget, begin: Place) -> Iterator[Batch]:
     scan = pl.scan_parquet(file, glob=False)
     names = scan.collect_schema().names()
-    # columns that nobody asks for are named in messages and never read
+    # other columns are never read; messages name them
     wanted = scan.select([pl.col(name) if may_matter(name, given) else pl.lit(None).alias(name) for name in names])
     n_rows = scan.select(pl.len()).collect().item()
     probe = wanted.head(PROBE_ROWS).collect()
@@ -157,7 +157,7 @@ def _read_text(
         place = begin if begin.position else Place(len(header))
         stream.seek(place.position)
         for text in _cut_records(stream, budget, place, is_csv=is_csv):
-            is_blank = place.n_rows > 0 and not text.strip()  # which JSON must not be, but an empty file is told so
+            is_blank = place.n_rows > 0 and not text.strip()  # not valid JSON; an empty file raises later
             frame = pl.DataFrame() if is_blank else parse(header + text)
             end = Place(place.position + len(text), place.n_rows + len(frame))
             yield Batch(frame, place, end, _share_read(stream, size))

@@ -98,13 +98,13 @@ def build_store(
     inputs: Inputs, store: File, columns: Mapping[str, str] | None, ties: Ties, budget: Budget, overwrite: bool,
     on_progress: Progress,
 ) -> Store:  # fmt: skip
-    """Do what :func:`ingest` says, in pieces of the given sizes."""
+    """Ingest in pieces of the given sizes; see :func:`ingest`."""
     check_options(columns, ties)
     target = as_path(store, "store").resolve()
     part = target.with_name(f"{target.name}.part")
     job = Job(list_inputs(inputs, without=(target, part)), columns, ties)
     check_parent(target)
-    busy = DataError(f"another ingest is writing {target} right now. Wait for it, or give another name.")
+    busy = DataError(f"another ingest is writing {target} right now. Wait for it, or use another name.")
     with only_one(target.with_name(f".{target.name}.lock"), busy):
         _build(part, target, job, budget, overwrite, on_progress)
     return open_store(store)
@@ -135,7 +135,7 @@ def _read_plan(part: Path) -> Plan | None:
 
 
 def _is_finished(part: Path, target: Path, plan: Plan) -> bool:
-    """Check whether all that is left to do, or less, is to give the store its name."""
+    """Check whether nothing but renaming the store is left to do."""
     is_ours = (part / FINISHED).exists() and _read_plan(part) == plan
     return is_ours and ((part / STORE).exists() or target.exists())
 
@@ -154,16 +154,18 @@ def _check_target(target: Path, overwrite: bool) -> None:
 
 
 def _prepare(part: Path, plan: Plan) -> None:
-    """Make the folder to work in, or keep it if it is of an ingest with the same plan."""
+    """Create the working folder, or reuse that of an ingest with the same plan."""
     known = _read_plan(part)
     if known == plan and not (part / FINISHED).exists():
         return
     if known is not None:
         if known != plan:
-            warnings.warn(f"{_describe_change(known, plan)}, so {part.name} is of no use; starting over.", stacklevel=4)
+            warnings.warn(
+                f"{_describe_change(known, plan)} since the interrupted ingest; discarding {part.name}.", stacklevel=4
+            )
         _remove(part)
     elif part.exists() and any(not entry.name.startswith(".") for entry in part.iterdir()):
-        raise DataError(f"{part} is in the way, and not of an ingest that was stopped. Move it elsewhere.")
+        raise DataError(f"{part} exists and was not created by an ingest. Move or delete it.")
     part.mkdir(exist_ok=True)
     write_json(part / PLAN, plan)
 
@@ -171,14 +173,14 @@ def _prepare(part: Path, plan: Plan) -> None:
 def _describe_change(known: Plan, plan: Plan) -> str:
     before = {entry["path"]: entry for entry in known["inputs"]}
     if list(before) != [entry["path"] for entry in plan["inputs"]]:
-        return "the inputs are others than before"
+        return "the inputs have changed"
     changed = [entry["path"] for entry in plan["inputs"] if entry != before[entry["path"]]]
-    return f"{changed[0]} has changed" if changed else "the options are others than before"
+    return f"{changed[0]} has changed" if changed else "the options have changed"
 
 
 def _fill(part: Path, job: Job, plan: Plan, budget: Budget, on_progress: Progress) -> None:
-    """Read and merge, or go on with it; data that are refused leave nothing behind."""
-    if not (part / CUTS).exists():  # made when all is read
+    """Read and merge, or continue; invalid data leave no files behind."""
+    if not (part / CUTS).exists():  # written when all is read
         try:
             read_inputs(job, part, budget, on_progress)
             now = _make_plan(job)
@@ -191,13 +193,13 @@ def _fill(part: Path, job: Job, plan: Plan, budget: Budget, on_progress: Progres
 
 
 def _finish(part: Path, target: Path) -> None:
-    """Return the store its name; what is repeated after an interruption does no harm."""
+    """Rename the store; repeating this after an interruption does no harm."""
     write_json(part / FINISHED, True)
     if (part / STORE).exists():
         if target.exists():
             os.replace(target, part / "replaced")
         os.replace(part / STORE, target)
-    for entry in part.iterdir():  # what takes long while it still says that all is done
+    for entry in part.iterdir():  # the slow part, while FINISHED is still there
         if entry.is_dir():
             shutil.rmtree(entry)
     _remove(part)
@@ -239,7 +241,7 @@ def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
         return _files_of_folder(path)
     if path.exists() or not glob.has_magic(str(path)):
         return [path]
-    folder = next(parent for parent in (*path.parents, Path()) if parent.is_dir())  # is meant as it is written
+    folder = next(parent for parent in (*path.parents, Path()) if parent.is_dir())  # not a pattern
     pattern = str(Path(glob.escape(str(folder))) / path.relative_to(folder))
     matches = (match for match in map(Path, glob.glob(pattern, recursive=True)) if match.is_file())
     found = sorted(match for match in matches if not any(match.resolve().is_relative_to(each) for each in without))
@@ -261,7 +263,7 @@ def _refuse_repeats(files: list[Path]) -> None:
     seen: set[Path] = set()
     for file in files:
         if file.resolve() in seen:
-            raise DataError(f"{file} is given twice; its comparisons would count twice. Give every file once.")
+            raise DataError(f"{file} is listed twice; its comparisons would count twice. List every file once.")
         seen.add(file.resolve())
 
 

@@ -114,7 +114,7 @@ TEXT_RUNS, CUTS, RECORDS = "text-runs", "cuts.npy", "records"
 
 
 def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_progress: Progress) -> None:
-    """Merge runs into a store, going on after the shards that are there."""
+    """Merge runs into a store, continuing after the shards that exist."""
     folders = _sort_alike(runs, part)
     ranks, items = _sort_items(runs, part)
     positions = _find_positions(runs, folders, part / CUTS, budget)
@@ -133,7 +133,7 @@ def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_prog
 
 
 def _sort_alike(runs: list[Run], part: Path) -> list[Path]:
-    """Return the folders of all runs, their users sorted as text where that is what ids are, else as whole numbers."""
+    """Return the folders of all runs, their users sorted as text where ids are text, else as integers."""
     folders = [run_folder(part / RUNS, run.number) for run in runs]
     if settle_type("user", {run.user_kind: "" for run in runs}) == pl.String:
         for run in runs:
@@ -194,7 +194,7 @@ def _merge_users(runs: list[Run], folders: list[Path], begins: Integers, ends: I
 
 
 def _write_shard(folder: Path, shard: SortedRows) -> dict[str, Any]:
-    """Write a shard; gives its record, with how many users made how many comparisons."""
+    """Write a shard; return its record, with the number of users by their number of comparisons."""
     clear_folder(folder)
     files = write_shard(folder, shard)
     per_user, n_users = np.unique(np.diff(shard.offsets), return_counts=True)
@@ -212,7 +212,7 @@ def _write_shard(folder: Path, shard: SortedRows) -> dict[str, Any]:
 def _write_manifest(
     store: Path, records: list[dict[str, Any]], items: pl.Series, excluded: list[dict[str, Any]]
 ) -> None:
-    """Write what makes shards a store."""
+    """Write the items and the manifest."""
     for leftover in store.glob(".*.part"):  # of an ingest that was killed just here
         leftover.unlink()
     per_user: Counter[int] = Counter()

@@ -54,7 +54,7 @@ def write_shard(folder: Path, shard: SortedRows) -> list[FileRecord]:
 
 
 def clear_folder(folder: Path) -> None:
-    """Make a new, empty folder, without what an interrupted attempt may have left."""
+    """Create an empty folder, without what an interrupted attempt may have left."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
@@ -75,7 +75,7 @@ def describe_file(file: Path) -> FileRecord:
 
 
 def checksum(file: Path) -> int:
-    """Return the CRC-32 of a file, the fastest checksum Python brings along."""
+    """Return the CRC-32 of a file, the fastest checksum of the standard library."""
     value = 0
     with file.open("rb") as content:
         while piece := content.read(PIECE):
@@ -97,7 +97,7 @@ def check_content(folder: Path, record: FileRecord) -> None:
     """Raise an error for a file that is not what was written."""
     check_size(folder, record)
     if checksum(folder / record["name"]) != record["checksum"]:
-        raise DataError(f"{folder / record['name']} is damaged: it is not what was written. {REMEDY}")
+        raise DataError(f"{folder / record['name']} is damaged: its content has changed. {REMEDY}")
 
 
 def map_array(folder: Path, name: str) -> NDArray[Any]:
@@ -121,7 +121,7 @@ def _query(file: Path, ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.Series
     try:
         return ask(pl.scan_parquet(file, glob=False)).collect().to_series()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, IndexError):
-        raise DataError(f"{file} does not hold labels. {REMEDY}") from None
+        raise DataError(f"{file} does not contain labels. {REMEDY}") from None
 
 
 def map_part(folder: Path, begin: int, end: int, *, is_weighted: bool) -> SortedRows:
@@ -185,7 +185,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise DataError(f"{folder} is a store of version {came}; this plurank reads {VERSION}. Ingest the data again.")
     is_sealed = manifest.get("checksum") == seal(manifest) and manifest.keys() >= set(FIELDS)
     if not is_sealed or not _is_manifest(manifest):
-        raise DataError(f"{file} is damaged: it is not what was written. Ingest the data again.")
+        raise DataError(f"{file} is damaged: its content has changed. Ingest the data again.")
     return manifest
 
 
@@ -257,9 +257,9 @@ def check_arrays(folder: Path, shard: dict[str, Any], n_items: int, is_weighted:
             array = np.empty(0)
         expected = n_users + 1 if name == "offsets" else n
         if array.dtype != COLUMNS[name] or array.shape != (expected,) or not _is_sound(name, array, n, n_items):
-            raise DataError(f"{folder / name}.npy is not what a store has there. Ingest the data again.")
+            raise DataError(f"{folder / name}.npy is not valid. Ingest the data again.")
     if count_labels(folder / USERS) != n_users:
-        raise DataError(f"{folder / USERS} is not what a store has there. Ingest the data again.")
+        raise DataError(f"{folder / USERS} is not valid. Ingest the data again.")
 
 
 def _is_sound(name: str, array: NDArray[Any], n: int, n_items: int) -> bool:

@@ -112,7 +112,7 @@ class Store:
         self._first_users = [0, *accumulate(shard["n_users"] for shard in self._manifest["shards"])]
 
     def __getstate__(self) -> dict[str, Any]:
-        # the manifest travels, so that whoever opens the files elsewhere notices if they are others
+        # with the manifest, so that a worker notices other files at the same path
         return {name: value for name, value in self.__dict__.items() if name not in ("items", "offsets")}
 
     @property
@@ -226,7 +226,9 @@ class Store:
             If a file is damaged.
         """
         if not 0 <= begin <= end <= self.n_users:
-            raise ParameterError(f"expected 0 <= begin <= end <= {self.n_users:,} users, got {begin} and {end}.")
+            raise ParameterError(
+                f"expected 0 <= begin <= end <= {self.n_users:,} users, got {begin} and {end}.", parameter="begin"
+            )
         numbers = range(self.n_shards)
         touched = [n for n in numbers if self._first_users[n] < end and begin < self._first_users[n + 1]]
         return join_users([self._part(number, begin, end, labelled) for number in touched or [0]])
