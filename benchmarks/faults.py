@@ -30,13 +30,13 @@ import numpy as np
 
 import plurank
 from benchmarks.common import parser_of, write_results
+from plurank.store.batches import Budget
 from plurank.store.ingest import build_store
-from plurank.store.runs import Budget
 from plurank.types import silent
 from plurank.web.database import FeedbackStore, GivenAnswer
 from tests.web.servers import kill_all, senders, started
 
-SMALL = Budget(room=10**9, text_bytes=30_000, batch_rows=2_000, shard_rows=3_000)  # many small steps
+SMALL = Budget(data_bytes=10**9, text_bytes=30_000, batch_rows=2_000, shard_rows=3_000)  # many small steps
 KINDS = ("save", "ingest", "fit", "feedback")
 
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from plurank.baselines.single_ranking import SingleRanking
     from plurank.data.comparisons import Comparisons
     from plurank.data.diagnostics import DataReport
+    from plurank.data.formats import read_rankings, read_ratings
     from plurank.data.items import Items, read_items
-    from plurank.data.readers import read_comparisons, read_rankings, read_ratings
+    from plurank.data.readers import read_comparisons
     from plurank.data.simulate import (
         Simulation,
         is_separable,
@@ -98,8 +99,8 @@ _HOMES = {
     "read_comparisons": "data.readers",
     "read_feedback": "web.learning",
     "read_items": "data.items",
-    "read_rankings": "data.readers",
-    "read_ratings": "data.readers",
+    "read_rankings": "data.formats",
+    "read_ratings": "data.formats",
     "sample_bound": "topic.theory",
     "save_figure": "report.charts",
     "select_rankings": "mixed.selection",

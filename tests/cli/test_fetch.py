@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from plurank.data import datasets as dataset_list
+from plurank import datasets
 from tests.data.dataset_files import made_up_entries
 
 
@@ -15,7 +15,7 @@ def cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     folder.mkdir()
     for name, entry in made_up_entries(folder).items():
-        monkeypatch.setitem(dataset_list.ENTRIES, name, entry)
+        monkeypatch.setitem(datasets.ENTRIES, name, entry)
     return folder
 
 
@@ -27,8 +27,8 @@ def test_fetch_writes_comparisons(run, cache, tmp_path):
 
 def test_fetch_without_a_name_lists_the_sets(run):
     text = run("fetch").stdout
-    assert all(name in text for name in dataset_list.ENTRIES)
-    assert [row["name"] for row in json.loads(run("fetch", "--json").stdout)] == list(dataset_list.ENTRIES)
+    assert all(name in text for name in datasets.ENTRIES)
+    assert [row["name"] for row in json.loads(run("fetch", "--json").stdout)] == list(datasets.ENTRIES)
 
 
 def test_fetch_prints_json(run, cache, tmp_path):

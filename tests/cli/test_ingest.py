@@ -29,6 +29,14 @@ def test_ingest_makes_a_store_of_what_would_be_read(run, write, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["votes.csv", "votes.store"]
 
 
+def test_ingest_reads_files_of_a_folder_whose_name_looks_like_a_glob(run, tmp_path):
+    (tmp_path / "votes [1]").mkdir()
+    (tmp_path / "votes [1]" / "votes.csv").write_text("\n".join(VOTES))
+    store = tmp_path / "votes [1]" / "votes.store"
+    run("ingest", tmp_path / "votes [1]" / "votes.csv", "-o", store)
+    assert same(plurank.open_store(store).to_comparisons(), plurank.read_comparisons(store.with_name("votes.csv")))
+
+
 def test_ingest_takes_several_files_globs_columns_and_ties(run, write, tmp_path):
     for name in ("a.csv", "b.csv"):
         write(name, "who,left,right,winner", "u,x,y,tie", f"{name},x,y,left")
@@ -88,12 +96,18 @@ def test_ingest_refuses_bad_data_and_leaves_nothing(refuse, write, tmp_path, lin
     assert sentence in refuse("ingest", write("votes.csv", *lines), "-o", tmp_path / "store")
 
 
-def test_ingest_refuses_options_that_make_no_sense(refuse, write, tmp_path):
+def test_ingest_refuses_options_that_make_no_sense(run, refuse, write, tmp_path):
     file = write("votes.csv", *VOTES)
-    assert "memory must be a size such as '2GB'" in refuse("ingest", file, "-o", tmp_path / "store", "--memory", "lots")
+    store = tmp_path / "store"
+    lots = refuse("ingest", file, "-o", store, "--memory", "lots")
+    assert lots.startswith("Error: --memory must be a size such as '2GB' or '800MB', got 'lots'.")
+    assert "--memory must be at least 500MB, got '1MB'." in refuse("ingest", file, "-o", store, "--memory", "1MB")
     assert "there is no such file" in refuse("ingest", tmp_path / "no.csv", "-o", tmp_path / "store")
     assert "there is no folder" in refuse("ingest", file, "-o", tmp_path / "no" / "store")
-    assert "is not a store that could be replaced" in refuse("ingest", file, "-o", file)
+    assert "exists and is not a store" in refuse("ingest", file, "-o", file)
+    run("ingest", file, "-o", store)
+    sentence = "store already exists. Use another name, or replace it with --overwrite."
+    assert sentence in " ".join(refuse("ingest", file, "-o", store).split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a POSIX signal")

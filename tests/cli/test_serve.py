@@ -139,7 +139,7 @@ def test_what_is_no_list_of_ideas_is_refused(refuse, write, served, name, lines,
 
 
 def test_a_table_of_ideas_has_ids_and_texts(write):
-    from plurank.data.readers import read_item_list
+    from plurank.data.items import read_item_list
 
     assert read_item_list(write("a.csv", "id,text", "7,More trees", "8,", '9,"Trees, big"')) == (
         ["7", "9"],

@@ -5,7 +5,7 @@ import io
 import zipfile
 from dataclasses import replace
 
-from plurank.data.datasets import ENTRIES, digest_of
+from plurank.datasets import ENTRIES, digest_of
 
 RATED = [(1, 10, 5), (1, 20, 3), (2, 10, 1), (2, 20, 4), (3, 20, 2), (3, 10, 3)]
 FOOD = (

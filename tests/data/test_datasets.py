@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 import plurank
-from plurank.data import datasets
-from plurank.data import datasets as dataset_list
-from plurank.data import datasets as downloads
+from plurank import datasets
+from plurank.data import downloads
 from tests.data.dataset_files import FILES, SIZES, made_up_entries
 
 
@@ -50,7 +49,7 @@ def fetch(host, tmp_path, monkeypatch):
     originals = tmp_path / "originals"
     originals.mkdir()
     for name, entry in made_up_entries(originals).items():
-        monkeypatch.setitem(dataset_list.ENTRIES, name, entry)
+        monkeypatch.setitem(datasets.ENTRIES, name, entry)
     mirror = f"http://127.0.0.1:{host.server_address[1]}/sets/"
     return lambda name, **options: datasets.fetch(name, tmp_path / "cache", mirror=mirror, **options)
 
@@ -74,7 +73,7 @@ def test_every_set_can_be_fetched(fetch, name):
 
 def test_the_list_has_every_set_with_its_licence():
     known = plurank.datasets.names()
-    assert known["name"].to_list() == list(dataset_list.ENTRIES)
+    assert known["name"].to_list() == list(datasets.ENTRIES)
     assert not known["licence"].has_nulls()
 
 
@@ -124,9 +123,9 @@ def test_a_wrong_published_checksum_is_refused_and_nothing_kept(fetch, host, tmp
 @pytest.mark.parametrize("content", [b"<html>please log in</html>", b"PK\x03\x04 cut", b""])
 @pytest.mark.parametrize("name", ["sushi-a", "food-world-cup", "vtaiwan"])
 def test_something_else_without_a_published_checksum_is_refused_and_not_kept(fetch, host, tmp_path, content, name):
-    file = dataset_list.ENTRIES[name].files[0].name
+    file = datasets.ENTRIES[name].files[0].name
     host.files[file] = content
-    with pytest.raises(plurank.DataError, match="It was not kept"):
+    with pytest.raises(plurank.DataError, match="It was removed"):
         fetch(name)
     assert kept(tmp_path) == []
 
@@ -218,5 +217,5 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
 
 def test_a_digest_does_not_depend_on_the_order_of_rows():
     frame = pl.DataFrame({"user": [1, 2], "item": ["a", "b"], "rating": [3, 4]})
-    assert dataset_list.digest_of(frame) == dataset_list.digest_of(frame.reverse())
-    assert dataset_list.digest_of(frame) != dataset_list.digest_of(frame.with_columns(rating=pl.lit(3)))
+    assert datasets.digest_of(frame) == datasets.digest_of(frame.reverse())
+    assert datasets.digest_of(frame) != datasets.digest_of(frame.with_columns(rating=pl.lit(3)))

@@ -1,4 +1,4 @@
-"""What will make trouble later is said at the door."""
+"""Data-quality problems are found and described."""
 
 import json
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from plurank import Comparisons
+from plurank.data.diagnostics import diagnose
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +123,11 @@ def test_many_users_are_examined_in_linear_time():
     report = Comparisons.from_arrays(users, items, (items + 1) % 3000).diagnose()
     assert report.is_connected
     assert report.problems == []
+
+
+def test_comparisons_are_diagnosed_once(monkeypatch):
+    votes, calls = Comparisons.from_arrays(["u", "u"], ["a", "b"], ["b", "c"]), []
+    monkeypatch.setattr("plurank.data.comparisons.diagnose", lambda c: calls.append(c) or diagnose(c))
+    assert votes.summary()["problems"] == votes.diagnose().problems == votes.summary()["problems"]
+    assert len(calls) == 1
+    assert votes[:1].diagnose().n_comparisons == 1

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from plurank import Comparisons, read_comparisons
+from plurank.data.diagnostics import check_summary
 from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.data.summary import check_summary
 from tests.store.ingesting import build
 
 

@@ -29,6 +29,13 @@ MOVIELENS = {
 }
 
 
+@pytest.mark.parametrize("name", MOVIELENS)
+def test_ratings_are_read_from_a_folder_whose_name_looks_like_a_glob(name, tmp_path):
+    (tmp_path / "m[1]*?").mkdir()
+    (tmp_path / "m[1]*?" / name).write_text(MOVIELENS[name])
+    assert read_ratings(tmp_path / "m[1]*?" / name)["rating"].to_list() == RATED["rating"]
+
+
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("name", MOVIELENS)
 def test_movielens_is_read(name, zipped, write):

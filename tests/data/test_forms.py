@@ -161,7 +161,7 @@ def test_json_of_another_kind_is_refused(file, text, sentence):
 
 
 def test_what_unzips_to_far_more_than_a_table_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("plurank.data.readers.MOST_UNZIPPED", 2**16)
+    monkeypatch.setattr("plurank.data.frames.MOST_UNZIPPED", 2**16)
     rows = b"user,winner,loser\n" + b"a,x,y\n" * 100_000
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(rows))
     with pytest.raises(DataError, match=r"bomb.csv.gz unzips to more than .* 100 times its size.*plurank ingest"):

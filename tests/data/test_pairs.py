@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plurank.data.build import index_pairs
+from plurank.data.encoding import index_pairs
 
 
 @pytest.mark.parametrize("n_items", [2, 3, 255, 256, 257, 400, 100_000])  # with a table of all pairs, and without

@@ -21,9 +21,8 @@ import polars as pl
 import plurank
 from plurank import Comparisons, PlurankError
 from plurank.data.readers import read_any
-from plurank.store.runs import Budget
-from plurank.store.shards import describe_file
-from plurank.store.store import seal
+from plurank.store.batches import Budget
+from plurank.store.shards import describe_file, seal
 from plurank.web.application import create_app
 from plurank.web.configuration import ServiceSettings
 from tests.store.ingesting import build
@@ -195,7 +194,7 @@ def _store() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="plurank-fuzz-"))
     frame = plurank.simulate(6, 4, 2, 4, random_state=0).comparisons.to_frame()
     frame.with_columns(weight=pl.int_range(1, len(frame) + 1) / 2).write_csv(folder / "votes.csv")
-    two_shards = Budget(room=10**9, text_bytes=10**4, batch_rows=100, shard_rows=12)
+    two_shards = Budget(data_bytes=10**9, text_bytes=10**4, batch_rows=100, shard_rows=12)
     return build(folder / "votes.csv", folder / "x.store", budget=two_shards).path
 
 

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from plurank import kernels
-from plurank.data.build import index_pairs
+from plurank.data.encoding import index_pairs
 from plurank.engine.blocks import cut_users
 from plurank.topic.pair_blocks import lay_out_by_row
 

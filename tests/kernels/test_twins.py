@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plurank import kernels
-from plurank.data.build import index_pairs
+from plurank.data.encoding import index_pairs
 from plurank.topic.pair_blocks import lay_out_by_row
 from tests.kernels.twins import NOTHING, both, twin_of, users_and_items
 

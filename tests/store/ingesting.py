@@ -1,10 +1,10 @@
 """Ingesting in very small pieces, so that few rows already make many batches, runs and shards."""
 
+from plurank.store.batches import Budget
 from plurank.store.ingest import build_store
-from plurank.store.runs import Budget
 from plurank.types import silent
 
-TINY = Budget(room=10**9, text_bytes=60, batch_rows=4, shard_rows=5)
+TINY = Budget(data_bytes=10**9, text_bytes=60, batch_rows=4, shard_rows=5)
 
 
 def build(inputs, store, *, columns=None, ties="half", budget=TINY, overwrite=False, on_progress=silent):

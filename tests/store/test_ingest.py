@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import plurank
 from plurank import Comparisons, open_store, read_comparisons
-from plurank.store.runs import Budget
+from plurank.store.batches import Budget
 from tests.data.test_laws import data_sets
-from tests.store.ingesting import build
+from tests.store.ingesting import build, content
 
 quickly = settings(max_examples=15, deadline=None)
 DIGITS = st.sampled_from(["7", "10", "9", "-3", "007", "x", "8", "+1", "99999999999999999999"])
@@ -181,6 +181,30 @@ def test_files_globs_and_folders_are_ingested_in_order(tmp_path, triples):
         assert [row[1] for row in triples(c)] == expected
 
 
+def test_items_whose_hashes_are_equal_stay_apart(tmp_path, monkeypatch, assert_same):
+    rows = [(f"u{n % 3}", f"i{n % 7}", f"i{(n + 1) % 7}") for n in range(40)]
+    path = write(pl.DataFrame(rows, ["user", "winner", "loser"], orient="row"), tmp_path / "votes.csv")
+    expected = build(path, tmp_path / "expected")
+    monkeypatch.setattr(pl.Series, "hash", lambda series: pl.Series(np.zeros(len(series), np.uint64)))
+    store = build(path, tmp_path / "store")
+    assert content(store.path) == content(expected.path)
+    assert_same(store.to_comparisons(), read_comparisons(path))
+
+
+@pytest.mark.parametrize("name", ["votes [1]", "what?", "a*b"])
+@pytest.mark.parametrize("file", ["v.csv", "v.csv.gz", "v.tsv", "v.parquet", "v.parquet.gz", "v.jsonl", "v.jsonl.gz"])
+def test_a_folder_whose_name_looks_like_a_glob_holds_files_like_any_other(tmp_path, name, file):
+    rows = pl.DataFrame([("u", "a", "b"), ("v", "b", "a")], ["user", "winner", "loser"], orient="row")
+    (tmp_path / name).mkdir()
+    (tmp_path / "votes 1").mkdir()  # which the name would mean as a glob
+    write(rows.reverse(), tmp_path / "votes 1" / file)
+    path = write(rows, tmp_path / name / file)
+    assert read_comparisons(path).to_frame().equals(rows)
+    for inputs in (path, path.with_name(f"*.{file.partition('.')[2]}"), path.parent):
+        store = plurank.ingest(inputs, path.with_name("made"), overwrite=True)
+        assert open_store(store.path).to_comparisons().to_frame().equals(rows)
+
+
 def test_a_file_whose_name_looks_like_a_glob_is_itself(tmp_path):
     path = write(pl.DataFrame({"user": ["u"], "winner": ["a"], "loser": ["b"]}), tmp_path / "votes[1].csv")
     assert len(build(path, tmp_path / "store")) == 1
@@ -207,7 +231,9 @@ def test_a_store_does_not_depend_on_the_memory_given(tmp_path, assert_same):
     whole = plurank.ingest(path, tmp_path / "whole", memory="500MB")
     assert whole.n_shards == 1
     assert_same(whole.to_comparisons(), read_comparisons(path))
-    pieces = build(path, tmp_path / "pieces", budget=Budget(room=10**9, text_bytes=1, batch_rows=700, shard_rows=900))
+    pieces = build(
+        path, tmp_path / "pieces", budget=Budget(data_bytes=10**9, text_bytes=1, batch_rows=700, shard_rows=900)
+    )
     assert pieces.n_shards > 4
     assert_same(pieces.to_comparisons(), whole.to_comparisons())
 
@@ -229,7 +255,7 @@ def test_a_store_that_is_there_is_replaced_only_if_asked_for(tmp_path):
     first = write(pl.DataFrame({"user": ["u"], "winner": ["a"], "loser": ["b"]}), tmp_path / "1.csv")
     second = write(pl.DataFrame({"user": ["u", "v"], "winner": ["a", "a"], "loser": ["b", "b"]}), tmp_path / "2.csv")
     build(first, tmp_path / "store")
-    with pytest.raises(plurank.DataError, match=r"store is there already\. Give another name, or have it replaced"):
+    with pytest.raises(plurank.DataError, match=r"store already exists\. .*replace it with overwrite=True\."):
         build(second, tmp_path / "store")
     assert len(open_store(tmp_path / "store")) == 1
     assert len(build(second, tmp_path / "store", overwrite=True)) == 2
@@ -240,11 +266,11 @@ def test_what_is_no_store_is_never_replaced(tmp_path):
     path = write(pl.DataFrame({"user": ["u"], "winner": ["a"], "loser": ["b"]}), tmp_path / "votes.csv")
     (tmp_path / "photos").mkdir()
     for name in ("photos", "votes.csv"):
-        with pytest.raises(plurank.DataError, match="is not a store that could be replaced"):
+        with pytest.raises(plurank.DataError, match="exists and is not a store"):
             build(path, tmp_path / name, overwrite=True)
     (tmp_path / "store.part").mkdir()
     (tmp_path / "store.part" / "plan.json").write_text("{}")
-    with pytest.raises(plurank.DataError, match="is in the way"):
+    with pytest.raises(plurank.DataError, match="exists and was not created by an ingest"):
         build(path, tmp_path / "store")
 
 
@@ -267,6 +293,6 @@ def test_categories_are_text(tmp_path):
 def test_the_smallest_pieces_do(tmp_path, assert_same):
     people = plurank.simulate(10, 6, 2, 3, random_state=0).comparisons
     path = write(people.to_frame(), tmp_path / "votes.csv")
-    store = build(path, tmp_path / "store", budget=Budget(room=10**6, text_bytes=2, batch_rows=1, shard_rows=1))
+    store = build(path, tmp_path / "store", budget=Budget(data_bytes=10**6, text_bytes=2, batch_rows=1, shard_rows=1))
     assert store.n_shards == 10
     assert_same(store.to_comparisons(), read_comparisons(path))

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plurank.data.readers import read_table
-from plurank.store.runs import Budget, Place, read_batches
+from plurank.data.frames import kind_of, read_table
+from plurank.store.batches import Budget, Place, read_batches
 
 FIELD = st.sampled_from(["a", "é", "x y", '"q"', '"a,b"', '"two\nlines"', '"two\r\nlines"', '"say ""hi"""', "", '""'])
 ROW = st.lists(FIELD, min_size=3, max_size=3).map(",".join)
-SMALL = Budget(room=10**9, text_bytes=40, batch_rows=3, shard_rows=9)
+SMALL = Budget(data_bytes=10**9, text_bytes=40, batch_rows=3, shard_rows=9)
 
 
 def batches_of(path, begin=Place(), budget=SMALL):  # noqa: B008
-    return list(read_batches(path, None, budget, path.parent, begin))
+    return list(read_batches(path, kind_of(path), None, budget, path.parent, begin))
 
 
 def joined(batches):
@@ -60,7 +60,7 @@ def test_batches_of_typed_files_are_the_whole_and_begin_where_they_say(name, tmp
 def test_the_width_of_rows_decides_how_many_are_read_at_once(tmp_path):
     narrow = pl.DataFrame({"user": ["u"] * 50, "winner": ["a"] * 50, "loser": ["b"] * 50})
     wide = narrow.with_columns(pl.Series("user", [f"{n}" * 1000 for n in range(50)]))
-    budget = Budget(room=40_000, text_bytes=40, batch_rows=100, shard_rows=9)
+    budget = Budget(data_bytes=40_000, text_bytes=40, batch_rows=100, shard_rows=9)
     for frame, n_batches in ((narrow, 2), (wide, 9)):
         frame.write_parquet(tmp_path / "votes.parquet")
         assert len(batches_of(tmp_path / "votes.parquet", budget=budget)) >= n_batches

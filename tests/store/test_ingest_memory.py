@@ -3,7 +3,7 @@
 import pytest
 
 from plurank import ParameterError
-from plurank.store.runs import Budget, parse_memory
+from plurank.store.batches import Budget, parse_memory
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_more_memory_means_larger_pieces_and_wide_rows_smaller_ones():
     assert small.rows_of_user < large.rows_of_user
     assert small.rows_of_batch(400) < small.rows_of_batch(40)
     assert small.rows_of_shard(400) < small.rows_of_shard(8)
-    assert large.has_room_for_items(10**6, 10**7)
-    assert not large.has_room_for_items(10**8, 10**9)
+    assert large.can_hold_items(10**6, 10**7)
+    assert not large.can_hold_items(10**8, 10**9)

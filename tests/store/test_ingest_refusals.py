@@ -12,12 +12,12 @@ from plurank import (
     ingest,
     read_comparisons,
 )
-from plurank.store.runs import Budget
+from plurank.store.batches import Budget
 from tests.data.test_readers import BROKEN_CSV, ZIPPED
 from tests.store.ingesting import build
 
 GOOD = [("u", "a", "b")] * 20
-LARGE = Budget(room=10**9, text_bytes=10**6, batch_rows=10**6, shard_rows=10**6)
+LARGE = Budget(data_bytes=10**9, text_bytes=10**6, batch_rows=10**6, shard_rows=10**6)
 
 
 def refusal(inputs, store, **options):
@@ -106,7 +106,7 @@ def test_a_long_row_deep_in_a_file_has_its_number(write, tmp_path):
 
 def test_a_quote_left_open_is_refused(write, tmp_path):
     text = 'user,winner,loser\nu,a,"b\n' + "u,a,b\n" * 500
-    sentence = 'a row after row 0 does not end within 960 bytes. Is a quote (") left open? If not, give more memory.'
+    sentence = 'a row after row 0 does not end within 960 bytes. Is a quote (") left open? If not, increase memory.'
     assert refusal(write("votes.csv", text), tmp_path / "store") == f"votes.csv: {sentence}"
 
 
@@ -156,7 +156,7 @@ def test_ids_of_other_types_are_refused(dtype, ids, tmp_path):
     frame.write_parquet(tmp_path / "votes.parquet")
     sentence = refusal(tmp_path / "votes.parquet", tmp_path / "store")
     assert sentence.startswith("votes.parquet: the ids in user are of type ")
-    assert sentence.endswith(". A store holds whole numbers and text: write such ids as text.")
+    assert sentence.endswith(". A store supports integers and text: write such ids as text.")
 
 
 def test_a_missing_id_is_a_better_reason_than_its_type(tmp_path):
@@ -179,7 +179,7 @@ def test_numbers_in_one_file_and_text_in_another_are_refused(tmp_path):
     words = written([("u", "a", "b")], tmp_path / "words.csv")
     for other in (texts, words):
         assert refusal([numbers, other], tmp_path / "store") == (
-            f"{other.name}: user ids are whole numbers in numbers.parquet and text in {other.name}. "
+            f"{other.name}: user ids are integers in numbers.parquet and text in {other.name}. "
             "Write them the same way in all files."
         )
 
@@ -219,7 +219,7 @@ def test_inputs_that_are_not_there_are_refused(tmp_path, write):
 def test_a_file_given_twice_is_refused(tmp_path):
     path = written(GOOD, tmp_path / "votes.csv")
     assert refusal([path, tmp_path], tmp_path / "store") == (
-        f"{path} is given twice; its comparisons would count twice. Give every file once."
+        f"{path} is listed twice; its comparisons would count twice. List every file once."
     )
 
 
@@ -243,12 +243,11 @@ def test_parameters_that_make_no_sense_are_refused(tmp_path):
 
 def test_a_user_with_more_comparisons_than_memory_is_told_and_goes_on_with_more(tmp_path):
     path = written([("me", "a", "b")] * 40 + [("you", "a", "b")], tmp_path / "votes.csv")
-    small = Budget(room=2000, text_bytes=100, batch_rows=9, shard_rows=5)
+    small = Budget(data_bytes=2000, text_bytes=100, batch_rows=9, shard_rows=5)
     with pytest.raises(ParameterError) as caught:
         build(path, tmp_path / "store", budget=small)
     assert str(caught.value) == (
-        "user 'me' has 40 comparisons, more than the memory given has room for. "
-        "Give 1GB of memory, and run again to go on."
+        "user 'me' has 40 comparisons, too many for the memory allowed. Run again with memory='1GB' to continue."
     )
     assert (tmp_path / "store.part").is_dir()
     assert len(build(path, tmp_path / "store")) == 41
@@ -256,8 +255,8 @@ def test_a_user_with_more_comparisons_than_memory_is_told_and_goes_on_with_more(
 
 def test_more_items_than_memory_are_told_and_go_on_with_more(tmp_path):
     path = written([("u", f"a{n}", f"b{n}") for n in range(40)], tmp_path / "votes.csv")
-    small = Budget(room=10_000, text_bytes=100, batch_rows=9, shard_rows=5)
-    with pytest.raises(ParameterError, match=r"items, more than the memory given has room for\. Give more memory, and"):
+    small = Budget(data_bytes=10_000, text_bytes=100, batch_rows=9, shard_rows=5)
+    with pytest.raises(ParameterError, match=r"items, too many for the memory allowed\. Increase memory and run again"):
         build(path, tmp_path / "store", budget=small)
     assert len(build(path, tmp_path / "store")) == 40
 

@@ -13,10 +13,10 @@ import pytest
 import plurank
 from plurank import DataError, open_store
 from plurank.store import runs as ingest_reading
-from plurank.store.runs import Budget
+from plurank.store.batches import Budget
 from tests.store.ingesting import build, content
 
-SMALL = Budget(room=10**9, text_bytes=100, batch_rows=9, shard_rows=10)
+SMALL = Budget(data_bytes=10**9, text_bytes=100, batch_rows=9, shard_rows=10)
 
 
 class KilledError(BaseException):
@@ -127,7 +127,7 @@ def stop_at_sorting(stage, done):
 def test_after_an_interrupt_while_sorting_nothing_is_read_again(inputs, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         build(inputs, tmp_path / "store", budget=SMALL, on_progress=stop_at_sorting)
-    with pytest.raises(DataError, match="not finished"):
+    with pytest.raises(DataError, match="unfinished"):
         open_store(tmp_path / "store.part")
     told = []
     build(inputs, tmp_path / "store", budget=SMALL, on_progress=lambda stage, done: told.append(stage))
@@ -138,14 +138,14 @@ def test_an_input_that_changed_means_starting_over(inputs, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         build(inputs, tmp_path / "store", budget=SMALL, on_progress=stop_at_sorting)
     inputs[0].write_text("user,winner,loser\nu,a,b\n")
-    with pytest.warns(UserWarning, match=r"1\.csv has changed, so store\.part is of no use; starting over\.$"):
+    with pytest.warns(UserWarning, match=r"1\.csv has changed since the interrupted ingest; discarding store\.part\.$"):
         store = build(inputs, tmp_path / "store", budget=SMALL)
     assert len(store) == 7
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
-    [({"ties": "drop"}, "the options are others than before"), ({}, "the inputs are others than before")],
+    [({"ties": "drop"}, "the options have changed"), ({}, "the inputs have changed")],
 )
 def test_other_options_or_inputs_mean_starting_over(change, sentence, inputs, tmp_path):
     with pytest.raises(KeyboardInterrupt):
@@ -159,7 +159,7 @@ def test_other_memory_goes_on_with_what_is_there(inputs, tmp_path, assert_same):
     with pytest.raises(KeyboardInterrupt):
         build(inputs, tmp_path / "store", budget=SMALL, on_progress=stop_at_sorting)
     told = []
-    larger = Budget(room=10**9, text_bytes=10**6, batch_rows=10**6, shard_rows=10**6)
+    larger = Budget(data_bytes=10**9, text_bytes=10**6, batch_rows=10**6, shard_rows=10**6)
     store = build(inputs, tmp_path / "store", budget=larger, on_progress=lambda stage, done: told.append(stage))
     assert set(told) == {"sorting users"}
     expected = build(inputs, tmp_path / "expected", budget=larger)
@@ -179,7 +179,7 @@ def test_an_input_that_changes_while_it_is_read_is_refused(inputs, tmp_path):
 PROGRAM = """
 import os, signal, sys
 from tests.store.ingesting import build
-from plurank.store.runs import Budget
+from plurank.store.batches import Budget
 last, replace, n = int(sys.argv[1]), os.replace, 0
 def replace_or_die(*args):
     global n

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from plurank import Comparisons
+from plurank.data.build import SortedRows
 from plurank.store.shards import (
-    Shard,
     map_part,
     merge_parts,
     read_labels,
@@ -17,7 +17,7 @@ from plurank.store.shards import (
 
 def shard_of(comparisons):
     c = comparisons
-    return Shard(c.winners, c.losers, c.offsets, pl.Series("id", c.users.tolist()), c.weights)
+    return SortedRows(c.winners, c.losers, c.offsets, pl.Series("id", c.users.tolist()), c.weights)
 
 
 @pytest.mark.parametrize("ids", [["a", "b,\n", "🍣"], [-5, 0, 2**62]])

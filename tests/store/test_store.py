@@ -15,8 +15,7 @@ from plurank import (
     open_store,
     read_comparisons,
 )
-from plurank.store.shards import describe_file
-from plurank.store.store import seal
+from plurank.store.shards import describe_file, seal
 from tests.store.ingesting import build
 
 USERS = [*"abcdefgh"]
@@ -143,7 +142,7 @@ def test_what_is_no_store_is_refused(tmp_path, made):
 def test_a_store_that_is_not_finished_is_refused(tmp_path):
     (tmp_path / "store.part").mkdir()
     assert refusal(tmp_path / "store.part") == (
-        f"{tmp_path / 'store.part'} is a store that is not finished. Run the same `plurank ingest` again to go on."
+        f"{tmp_path / 'store.part'} is an unfinished store. Run the same `plurank ingest` again to continue."
     )
 
 
@@ -173,7 +172,7 @@ def test_every_file_with_a_changed_byte_is_refused_by_name(copy):
     for file in all_files(copy):
         content = file.read_bytes()
         file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-        assert refusal(copy).startswith(f"{file} is damaged: it is not what was written. ")
+        assert refusal(copy).startswith(f"{file} is damaged: its content has changed. ")
         file.write_bytes(content)
 
 
@@ -283,8 +282,8 @@ def test_a_sealed_array_that_leads_outside_is_refused_before_a_kernel_sees_it(ki
     name, change = BAD_ARRAYS[kind]
     folder = next(iter(sorted((copy / "shards").iterdir())))
     reseal(copy, **{name: change(np.load(folder / f"{name}.npy"))})
-    assert f"{name}.npy is not what a store has there" in refusal(copy)
-    with pytest.raises(DataError, match="is not what a store has there"):
+    assert f"{name}.npy is not valid" in refusal(copy)
+    with pytest.raises(DataError, match="is not valid"):
         plurank.SingleRanking().fit(open_store(copy))
 
 
@@ -292,4 +291,4 @@ def test_a_sealed_array_whose_head_is_no_python_is_refused(copy):
     file = next(iter(sorted((copy / "shards").iterdir()))) / "winners.npy"
     file.write_bytes(b"\x93NUMPY\x01\x00\x0a\x00{'descr': ")
     reseal(copy)
-    assert "winners.npy is not what a store has there" in refusal(copy)
+    assert "winners.npy is not valid" in refusal(copy)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plurank import Comparisons, DataError
-from plurank.data.build import index_pairs
+from plurank.data.encoding import index_pairs
 from plurank.engine.local import LocalEngine
 from plurank.topic.moments import PairBlocks, PairOperator, Unit, pair_moments
 from plurank.topic.pair_blocks import PairIndex, informative

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.baselines.single_ranking import ScoredFit
 from plurank.baselines.strengths import WinTable, improve, prior_cost
-from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import index_pairs
 from plurank.engine.local import Engine
 from plurank.exceptions import NotIdentifiableError
 from plurank.inference.likelihood import Seeds, UserLikelihood

@@ -3,7 +3,7 @@
 from typing import Any
 
 from plurank.baselines.single_ranking import SingleRanking
-from plurank.data.split import check_test_size, hold_out, some_users, too_few
+from plurank.data.split import hold_out, some_users, too_few
 from plurank.engine.blocks import as_comparisons, as_source
 from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Quality
@@ -11,6 +11,7 @@ from plurank.models.base import RankingModel
 from plurank.models.sklearn_api import clone
 from plurank.random import RandomState, as_generator
 from plurank.types import Progress, silent
+from plurank.validation import check_share
 
 ENOUGH = 1_000_000  # comparisons to judge by
 
@@ -65,7 +66,7 @@ def held_out_quality(
     True
     """
     check_model(model)
-    check_test_size(test_size)
+    check_share("test_size", test_size)
     rng = as_generator(random_state)
     sample = some_users(as_source(comparisons), ENOUGH, rng)
     parts = hold_out(sample, test_size, rng) if test is None else (sample, as_comparisons(test))

@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 
 from plurank.baselines.strengths import WinTable, maximise, walk
-from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import index_pairs
 from plurank.engine.local import Engine
 from plurank.mixed.bradley_terry import BradleyTerry, mean_wins
 from plurank.models.base import FitResult, RankingModel

@@ -105,16 +105,9 @@ def _read(
 ) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame", tuple["Exclusion", ...]]:
     """Read a file; its suffix, the columns named or the columns found decide between ratings and rankings."""
     from plurank.data.columns import has_role
-    from plurank.data.readers import (
-        MOVIELENS,
-        PREFLIB,
-        find_form,
-        is_polis_matrix,
-        plain_suffix,
-        ratings_in,
-        read_numbered_table,
-        refuse_texts,
-    )
+    from plurank.data.formats import MOVIELENS, is_polis_matrix, ratings_in
+    from plurank.data.frames import PREFLIB, plain_suffix, read_numbered_table
+    from plurank.data.readers import find_form, refuse_texts
 
     if plain_suffix(data) in PREFLIB:
         return "rankings", plurank.read_rankings(data), ()

@@ -19,7 +19,7 @@ from plurank.text import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Store
-    from plurank.data.ratings import RatingTable
+    from plurank.data.coded import RatingTable
     from plurank.models.base import RankingModel
     from plurank.web.learning import Collected
 

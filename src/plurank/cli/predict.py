@@ -120,7 +120,7 @@ def _read(questions: Path, roles: tuple[str, ...], columns: "Mapping[str, str] |
     import polars as pl
 
     from plurank.data.columns import as_columns, check_roles, find_column
-    from plurank.data.readers import read_table
+    from plurank.data.frames import read_table
 
     check_roles(columns, roles)
     found = as_columns(read_table(questions))

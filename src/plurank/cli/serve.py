@@ -92,7 +92,7 @@ def serve(
     "Authorization: Bearer TOKEN", except for /health and the page's own files.
     """
     with extra("web", "`plurank serve`"):
-        from plurank.data.readers import is_item_list
+        from plurank.data.items import is_item_list
         from plurank.web import server
         from plurank.web.configuration import ServiceSettings
     database, token, is_local = (

@@ -1,1 +1,5 @@
-"""Data input: comparisons, ratings and rankings, read from files and frames, and validated once."""
+"""Data input: comparisons, ratings and rankings, read from files and frames, and validated once.
+
+Files become frames (``frames``, ``formats``), frames become rows of ids (``columns``) or ratings (``ratings``), these
+become integer codes (``build``, ``encoding``, ``coded``), and these are what ``Comparisons`` holds.
+"""

@@ -1,54 +1,27 @@
-"""Rows of ids, as they came, become Comparisons: checked, numbered and sorted by user."""
+"""Rows of ids, as they came, become columns of integer codes: validated, numbered and sorted by user."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.comparisons import Comparisons, RowNumbers, refuse_rows
+from plurank.data.coded import PairTable
 from plurank.data.encoding import as_labels, as_series, encode_series, missing
 from plurank.data.exclusions import Exclusion
 from plurank.exceptions import Argument, DataError
 from plurank.types import Codes
 
-# Number the pairs of items that were ever compared.
-
-
-def index_pairs(winners: Codes, losers: Codes, n_items: int) -> tuple[Codes, Codes, Codes]:
-    """Number the unordered pairs that occur, sorted: rows (n,), lower (n_pairs,) and higher item (n_pairs,).
-
-    Row ``2 p`` is pair p won by its lower item, row ``2 p + 1`` by its higher one, so ``row ^ 1`` is the reverse. A
-    table of all pairs is made only where it is no larger than the comparisons themselves.
-    """
-    low, high = np.minimum(winners, losers), np.maximum(winners, losers)
-    if n_items * n_items <= 4 * len(winners) + 65536:
-        keys = low.astype(np.int64) * n_items + high
-        there = np.zeros(n_items * n_items, np.bool_)
-        there[keys] = True
-        pairs = np.flatnonzero(there)
-        lower, higher = pairs // max(n_items, 1), pairs % max(n_items, 1)
-        number = (np.cumsum(there) - 1).astype(np.int32)[keys]
-    else:
-        by_high, _ = kernels.group(high, n_items)  # a radix sort: by the higher item, then by the lower one
-        by_low, _ = kernels.group(low[by_high], n_items)
-        order = by_high[by_low]
-        sorted_low, sorted_high = low[order], high[order]
-        is_new = np.ones(len(order), np.bool_)
-        is_new[1:] = (sorted_low[1:] != sorted_low[:-1]) | (sorted_high[1:] != sorted_high[:-1])
-        lower, higher = sorted_low[is_new], sorted_high[is_new]
-        number = np.empty(len(order), np.int32)
-        number[order] = np.cumsum(is_new) - 1
-    return 2 * number + (winners > losers), lower.astype(np.int32), higher.astype(np.int32)
-
-
+RowNumbers = NDArray[np.int64] | int  # of all rows, or of the first
 NO_ROWS = "there are no comparisons: expected at least one row of user, winner, loser."
-LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e12  # beyond these, sums lose what they should keep, and in the end are no numbers
+LEAST_WEIGHT, MOST_WEIGHT = 1e-12, 1e12  # beyond these, sums lose precision or overflow
 TIES_DROPPED, MARKED_INVALID = "ties", "marked as invalid"
-ONLY_INVALID = "every row is marked as invalid, which leaves nothing. Rename the column if that is not what it says."
+ONLY_INVALID = (
+    "every row is marked as invalid, which leaves no comparison. Rename the column if it means something else."
+)
 ONLY_TIES = (
     "every row is a tie, and ", Argument("ties", "drop"), " leaves no comparison. Use ", Argument("ties", "half"), ".",
 )  # fmt: skip
@@ -59,7 +32,7 @@ class Rows:
     """One comparison a row, the ids not yet numbered.
 
     The first item was preferred, or the second where ``second_won`` says so, or neither where ``tied``.
-    ``numbers`` are the row numbers to tell people: those of all rows, or that of the first where none was left out.
+    ``numbers`` are the row numbers that messages use: those of all rows, or that of the first where none was left out.
     """
 
     users: pl.Series
@@ -99,31 +72,30 @@ class Rows:
         )
 
 
-@dataclass(frozen=True)
-class SortedRows:
-    """Comparisons in user order with numbered ids, as :class:`Comparisons` has them; labels stay polars series."""
+class SortedRows(NamedTuple):
+    """Comparisons in user order as integer codes, one shard of a store or a whole table; labels are a polars series."""
 
     winners: Codes
     losers: Codes
     offsets: NDArray[np.int64]
-    items: pl.Series
     users: pl.Series
     weights: NDArray[np.float64] | None = None
 
 
-def number_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Comparisons:
-    """Check, number and sort; every way in but ratings and rankings ends here."""
-    s = sort_rows(rows, items, from_text=from_text)
-    return Comparisons(
-        s.winners, s.losers, s.offsets, as_labels(s.items), as_labels(s.users), s.weights,
+def number_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> PairTable:
+    """Validate, number and sort; all input but ratings and rankings ends here."""
+    s, labels = sort_rows(rows, items, from_text=from_text)
+    return PairTable(
+        s.winners, s.losers, s.offsets, as_labels(labels), as_labels(s.users), s.weights,
         excluded=rows.excluded, n_ties=rows.n_ties,
     )  # fmt: skip
 
 
-def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> SortedRows:
-    """Check, number and sort, as :func:`number_rows` does."""
+def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> tuple[SortedRows, pl.Series]:
+    """Validate, number and sort, as :func:`number_rows` does; returns the labels of items beside the rows."""
     _check_lengths(rows)
-    for series in (rows.users, rows.first, rows.second):
+    # where rows name sides, items were checked before the outcome was read
+    for series in (rows.users, rows.first, rows.second) if rows.second_won is None else (rows.users,):
         refuse_missing(series, rows.numbers)
     weights = _check_weights(rows.weights, len(rows.users), rows.numbers)
     listed = [] if items is None else [_check_items(items)]
@@ -141,7 +113,16 @@ def sort_rows(rows: Rows, items: Any = None, *, from_text: bool = False) -> Sort
         users, first, second, weights = _halve_ties(rows.tied, users, first, second, weights)
     order, offsets = kernels.group(users, len(user_ids))
     weights = None if weights is None else weights[order]
-    return SortedRows(first[order], second[order], offsets, item_ids, user_ids, weights)
+    return SortedRows(first[order], second[order], offsets, user_ids, weights), item_ids
+
+
+def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: RowNumbers = 1) -> None:
+    """Raise a DataError that names the first bad rows; ``numbers`` are those of all rows, or that of the first."""
+    if bad.any():
+        rows = np.flatnonzero(bad) + numbers if isinstance(numbers, int) else numbers[bad]
+        shown = ", ".join(f"{row}" for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
+        plural = "row" if len(rows) == 1 else f"{len(rows):,} rows:"
+        raise DataError(f"{plural} {shown}: {what}. {remedy}.")
 
 
 def refuse_missing(series: pl.Series, numbers: RowNumbers = 1) -> None:
@@ -195,7 +176,7 @@ def _check_weights(weights: Any, n: int, numbers: RowNumbers) -> NDArray[np.floa
 
 
 def as_numbers(series: pl.Series) -> NDArray[np.float64]:
-    """Read numbers, also from text; whatever is no number becomes NaN, which the caller refuses."""
+    """Read numbers, also from text; what is not a number becomes NaN."""
     if series.dtype == pl.Object:
         return np.array([_as_number(value) for value in series.to_list()])
     if series.dtype == pl.String:

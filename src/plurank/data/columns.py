@@ -1,4 +1,4 @@
-"""Columns: which name means what, and who won in each row."""
+"""Columns: which names stand for which role, and who won in each row."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +15,8 @@ from plurank.data.build import (
     Rows,
     as_numbers,
     refuse_missing,
+    refuse_rows,
 )
-from plurank.data.comparisons import refuse_rows
 from plurank.data.encoding import as_series
 from plurank.exceptions import Argument, DataError, ParameterError, Words
 from plurank.types import Masks
@@ -34,7 +34,7 @@ Reading = Literal["items", "sides"]
 def read_comparison(comparison: pl.Series, first_row: int) -> tuple[Masks, Masks]:
     """Read signed numbers as solidago writes them: below 0 left is preferred, above 0 right, 0 is a tie.
 
-    Gives where the right item won and where it is a tie, (n,) each.
+    Returns where the right item won and where it is a tie, (n,) each.
     """
     values = as_numbers(comparison)
     remedy = "Use negative for left, positive for right, 0 for a tie"
@@ -43,7 +43,7 @@ def read_comparison(comparison: pl.Series, first_row: int) -> tuple[Masks, Masks
 
 
 def read_outcome(left: pl.Series, right: pl.Series, outcome: pl.Series, reading: Reading | None) -> tuple[Masks, Masks]:
-    """Read the item or the side that won; gives where the right item won and where it is a tie, (n,) each.
+    """Read the item or the side that won; returns where the right item won and where it is a tie, (n,) each.
 
     One column says items or sides throughout, so that items called "a" or "left" are read for what they are.
     ``reading`` says which, where that was decided over more rows than these.
@@ -63,7 +63,7 @@ class Survey:
         self.ambiguity: str | None = None
 
     def add(self, left: pl.Series, right: pl.Series, outcome: pl.Series, first_row: int = 1) -> dict[Reading, Masks]:
-        """Look at more rows; gives how each reading understands them, (3, n) as in :func:`_read_items`."""
+        """Add rows; return how each reading understands them, (3, n) as in :func:`_read_items`."""
         left, right, outcome = (as_text(series) for series in (left, right, outcome))
         claims: dict[Reading, Masks] = {
             "items": _read_items(left, right, outcome),
@@ -86,7 +86,7 @@ class Survey:
         return claims
 
     def decide(self) -> Reading:
-        """Return the reading that fits all rows; refuse where none does, or both do and differ."""
+        """Return the reading that fits all rows; raise where none does, or both do and differ."""
         fitting = [reading for reading, n in self.n_misfits.items() if n == 0]
         if not fitting:
             raise DataError(self.misfits[min(self.n_misfits, key=lambda reading: self.n_misfits[reading])])
@@ -122,7 +122,7 @@ def _words(outcome: pl.Series) -> pl.Series:
 
 
 def as_text(series: pl.Series) -> pl.Series:
-    """Write ids as text, whole numbers alike whatever their type."""
+    """Write ids as text, integers alike whatever their type."""
     if series.dtype == pl.Object:
         return pl.Series(series.name, [str(value) for value in series.to_list()])
     whole = series.cast(pl.Int64, strict=False) if series.dtype.is_float() else series
@@ -218,7 +218,7 @@ def find_optional(found: Columns, role: str, given: Given) -> pl.Series | None:
 
 
 def plain_name(name: str) -> str:
-    """Return a name as it is compared, without the mark that polars gives to the second of two equal names of a CSV."""
+    """Return a name as it is compared, without the suffix that polars adds to repeated names in a CSV."""
     return re.sub(r"_duplicated_\d+$", "", name.strip().lower().replace(" ", "_"))
 
 
@@ -239,6 +239,12 @@ def check_roles(given: Given, roles: Sequence[str]) -> None:
         raise ParameterError(parameter="columns", expected=expected, got=f"the role {list_names(unknown)}")
 
 
+def check_options(given: Given, ties: Ties) -> None:
+    """Raise an error for options of :func:`read_rows` that are not valid."""
+    check_roles(given, ROLES)
+    check_choice("ties", ties, Ties)
+
+
 def may_matter(name: str, given: Given) -> bool:
     """Check whether a column of this name may be asked for."""
     return name in (given or {}).values() or has_role([name], *ALIASES)
@@ -256,8 +262,6 @@ def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, readi
     Where the frame is a part of a file, ``first_row`` is the number of its first row, and ``reading`` is what
     :func:`decide_reading` says of the whole.
     """
-    check_roles(given, ROLES)
-    check_choice("ties", ties, Ties)
     found = as_columns(frame)
     if not any(len(column) for column in found.values()):
         raise DataError(NO_ROWS)
@@ -271,8 +275,8 @@ def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, readi
         winners = find_column(found, "winner", given).rename("winner")
         rows = Rows(users, winners, losers.rename("loser"), numbers, numbers=first_row)
         return rows if invalid is None else rows.without(invalid, MARKED_INVALID)
-    left, right, said, is_number = _find_sides(found, given, first_row)
-    won, tied = read_comparison(said, first_row) if is_number else read_outcome(left, right, said, reading)
+    left, right, outcomes, is_number = _find_sides(found, given, first_row)
+    won, tied = read_comparison(outcomes, first_row) if is_number else read_outcome(left, right, outcomes, reading)
     rows = Rows(users, left, right, numbers, second_won=won, tied=tied, numbers=first_row)
     rows = rows if invalid is None else rows.without(invalid, MARKED_INVALID)
     return rows.without_ties() if ties == "drop" else rows
@@ -291,7 +295,7 @@ def read_flags(series: pl.Series, first_row: int = 1) -> NDArray[np.bool_]:
 
 
 def names_winners(frame: Any, given: Given) -> bool:
-    """Check whether rows name who won of left and right, where what a name means takes the whole file to tell."""
+    """Check whether rows name the winner, by item or by side, which only the whole file can tell apart."""
     found = as_columns(frame)
     return all(find_optional(found, role, given) is None for role in ("loser", "comparison"))
 
@@ -303,8 +307,8 @@ def decide_reading(parts: Iterable[tuple[Any, int]], given: Given) -> Reading:
         found = as_columns(frame)
         _refuse_other_forms(found, given)
         find_column(found, "user", given)
-        left, right, said, _ = _find_sides(found, given, first_row)
-        survey.add(left, right, said, first_row)
+        left, right, outcomes, _ = _find_sides(found, given, first_row)
+        survey.add(left, right, outcomes, first_row)
     return survey.decide()
 
 
@@ -320,13 +324,13 @@ def _refuse_other_forms(found: Columns, given: Given) -> None:
 
 
 def _find_sides(found: Columns, given: Given, first_row: int) -> tuple[pl.Series, pl.Series, pl.Series, bool]:
-    """Find left, right and what says how it came out, and whether that is a signed number or names who won."""
+    """Find left, right and the outcome, and whether that is a signed number or names the winner."""
     if given and "winner" in given and "outcome" not in given:
         given = {**given, "outcome": given["winner"]}
     left, right = find_optional(found, "left", given), find_optional(found, "right", given)
     outcome, comparison = find_optional(found, "outcome", given), find_optional(found, "comparison", given)
-    said = [series for series in (outcome, comparison) if series is not None]
-    if left is None or right is None or not said:
+    outcomes = [series for series in (outcome, comparison) if series is not None]
+    if left is None or right is None or not outcomes:
         own: Words = ("Name yours with ", Argument("columns", ("user", "winner", "loser")), ".")
         sides: Words = (
             "Name those of the two items with ", Argument("columns", ("left", "right")),
@@ -335,10 +339,10 @@ def _find_sides(found: Columns, given: Given, first_row: int) -> tuple[pl.Series
         raise DataError(
             "expected the columns user, winner, loser (or user, left, right, winner); "
             f"the columns are {list_names(found)}.",
-            hint=sides if said else own,
+            hint=sides if outcomes else own,
         )
-    if len(said) == 2:
-        raise DataError(f"{list_names(s.name for s in said)} could both say who won. Drop one of the columns.")
-    for series in (left, right, *said):
+    if len(outcomes) == 2:
+        raise DataError(f"{list_names(s.name for s in outcomes)} could both say who won. Drop one of the columns.")
+    for series in (left, right, *outcomes):
         refuse_missing(series, first_row)
-    return left, right, said[0], comparison is not None
+    return left, right, outcomes[0], comparison is not None

@@ -1,33 +1,29 @@
-"""Comparisons: who preferred what to what, checked, compact, and never changed again."""
+"""Comparisons: who preferred what to what, made from frames, arrays, ratings and rankings, and never changed again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from plurank.choices import Pairs, RatingTies, SplitBy, Ties
-from plurank.data.encoding import Labels, as_series
-from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.exceptions import DataError
-from plurank.random import RandomState
-from plurank.text import describe_spread, list_sizes
-
-if TYPE_CHECKING:
-    from plurank.data.diagnostics import DataReport
-    from plurank.data.ratings import RatingTable
-
-
-RowNumbers = NDArray[np.int64] | int
-COLUMNS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
-NO_WEIGHTS = np.empty(0)
-NO_WEIGHTS.setflags(write=False)  # as all columns are
+from plurank.data.build import Rows, number_rows
+from plurank.data.coded import PairTable
+from plurank.data.columns import check_options, read_rows
+from plurank.data.diagnostics import DataReport, diagnose, summarise
+from plurank.data.encoding import as_series
+from plurank.data.items import Items, add_items, read_items
+from plurank.data.ratings import compare_rankings, compare_ratings
+from plurank.exceptions import Argument, DataError
+from plurank.random import RandomState, as_generator, draw_seed, uniforms_of
+from plurank.text import count
+from plurank.types import Masks
+from plurank.validation import check_choice, check_share
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparisons:
+class Comparisons(PairTable):
     """Pairwise comparisons of many users, sorted by user and never changed.
 
     Comparison e says that its user preferred item ``winners[e]`` to item ``losers[e]``; the comparisons of user u are
@@ -74,166 +70,7 @@ class Comparisons:
     2
     """
 
-    winners: NDArray[np.int32]
-    losers: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    items: Labels
-    users: Labels
-    weights: NDArray[np.float64] | None = None
-    rated: bool | None = None
-    ratings: "RatingTable | None" = None
-    texts: tuple[str, ...] | None = None
-    excluded: tuple[Exclusion, ...] = ()
-    n_ties: int = 0
-
-    def __post_init__(self) -> None:
-        # views that cannot be written to; the arrays given stay as they are
-        for field in fields(self):
-            array = getattr(self, field.name)
-            if isinstance(array, np.ndarray):
-                view = np.ascontiguousarray(array, COLUMNS.get(field.name)).view()  # as kernels take them
-                view.setflags(write=False)
-                object.__setattr__(self, field.name, view)
-
-    @property
-    def n_users(self) -> int:
-        """Number of users."""
-        return len(self.users)
-
-    @property
-    def n_items(self) -> int:
-        """Number of items, compared or not."""
-        return len(self.items)
-
-    def __len__(self) -> int:
-        return len(self.winners)
-
-    def __getitem__(self, rows: Any) -> "Comparisons":
-        """Select comparisons by an array of their numbers or of marks, or by a slice; users and items are renumbered.
-
-        scikit-learn splits comparisons this way, as in ``cross_val_score(model, comparisons)``. To keep the comparisons
-        of a user together, give it ``groups=comparisons.user_of_each()`` and ``cv=GroupKFold()``.
-        """
-        keep = np.zeros(len(self), dtype=bool)
-        try:
-            keep[rows] = True
-        except (IndexError, ValueError, TypeError):
-            kind = "array of numbers of comparisons, an array of marks or a slice"
-            raise IndexError(f"expected an {kind}, each number below {len(self):,}; got {rows!r:.80}.") from None
-        return self.select(keep)
-
-    __iter__ = None  # comparisons are selected, not gone through one by one
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of comparisons, and 3 for user, winner and loser."""
-        return len(self), 3
-
-    def __repr__(self) -> str:
-        weighted = "" if self.weights is None else f", total weight {self.weights.sum():,.10g}"
-        left_out = "".join(f"; {sentence.rstrip('.')}" for sentence in list_exclusions(self.excluded))
-        sizes = list_sizes(self.n_users, self.n_items, len(self))
-        return f"<Comparisons: {sizes} ({self._spread()}){weighted}{left_out}>"
-
-    def _spread(self) -> str:
-        per_user = np.diff(self.offsets)
-        if not len(per_user):
-            return "none"
-        return describe_spread(int(per_user.min()), float(np.median(per_user)), int(per_user.max()))
-
-    @property
-    def total_weight(self) -> float:
-        """Sum of the weights: how many comparisons these count as."""
-        return float(len(self)) if self.weights is None else float(self.weights.sum())
-
-    @property
-    def kernel_weights(self) -> NDArray[np.float64]:
-        """The weights as kernels take them: empty where all weigh 1."""
-        return NO_WEIGHTS if self.weights is None else self.weights
-
-    def weights_of_users(self) -> NDArray[np.float64]:
-        """Return the total weight of each user's comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n_users,)
-            Where there are no weights, the number of comparisons.
-        """
-        if self.weights is None:
-            return np.diff(self.offsets).astype(np.float64)
-        return np.bincount(self.user_of_each(), self.weights, self.n_users).astype(np.float64, copy=False)
-
-    def user_of_each(self) -> NDArray[np.int32]:
-        """Return the user of every comparison.
-
-        Returns
-        -------
-        ndarray of int32, shape (n,)
-            Positions in ``users``; of use as ``groups`` in scikit-learn's cross-validation.
-        """
-        return np.repeat(np.arange(self.n_users, dtype=np.int32), np.diff(self.offsets))
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return the comparisons as a data frame with labels.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns user, winner, loser and, where there are weights, weight; one row a comparison.
-
-        Examples
-        --------
-        >>> import plurank
-        >>> plurank.Comparisons.from_arrays(["ann", "bob"], ["tea", "milk"], ["milk", "tea"]).to_frame().rows()
-        [('ann', 'tea', 'milk'), ('bob', 'milk', 'tea')]
-        """
-        users, items = as_series(self.users, "user"), as_series(self.items, "item")
-        columns = {
-            "user": users.gather(self.user_of_each()),
-            "winner": items.gather(self.winners),
-            "loser": items.gather(self.losers),
-        }
-        frame = pl.DataFrame(columns)
-        return frame if self.weights is None else frame.with_columns(weight=self.weights)
-
-    def block(self, begin: int, end: int) -> "Comparisons":
-        """Return users begin to end - 1 as Comparisons of the same items, without copying."""
-        first, last = self.offsets[begin], self.offsets[end]
-        return self._take(slice(first, last), self.offsets[begin : end + 1] - first, self.users[begin:end])
-
-    def take_users(self, chosen: NDArray[np.bool_]) -> "Comparisons":
-        """Keep the marked users; all items stay."""
-        if chosen.all():
-            return self
-        users, sizes = np.flatnonzero(chosen), np.diff(self.offsets)[chosen]
-        ends = np.cumsum(sizes)
-        rows = np.repeat(self.offsets[users] - ends + sizes, sizes) + np.arange(sizes.sum())
-        return self._take(rows, np.concatenate([[0], ends]), self.users[chosen])
-
-    def select(self, keep: NDArray[np.bool_]) -> "Comparisons":
-        """Keep the marked comparisons and the users who still have any; all items stay.
-
-        Parameters
-        ----------
-        keep : ndarray of bool, shape (n,)
-            True for comparisons to keep.
-
-        Returns
-        -------
-        Comparisons
-            Without ``ratings`` and ``excluded``, which describe the whole.
-        """
-        per_user = np.bincount(self.user_of_each()[keep], minlength=self.n_users)
-        stay = per_user > 0
-        offsets = np.concatenate([[0], np.cumsum(per_user[stay])]).astype(np.int64)
-        return self._take(keep, offsets, self.users[stay])
-
-    def _take(self, rows: Any, offsets: NDArray[np.int64], users: Labels) -> "Comparisons":
-        weights = None if self.weights is None else self.weights[rows]
-        part = (self.winners[rows], self.losers[rows], offsets, self.items, users, weights, self.rated)
-        return Comparisons(*part, texts=self.texts)  # ratings and exclusions are of the whole
-
-    def with_items(self, items: Any) -> "Comparisons":
+    def with_items(self, items: Any) -> Self:
         """Return the same comparisons with texts of the items, without the items that are hidden.
 
         Comparisons and ratings of hidden items are left out, and ``excluded`` counts them.
@@ -260,8 +97,6 @@ class Comparisons:
         >>> votes.with_items(pl.DataFrame({"item": ["a", "b", "c"], "text": ["Ale", "Beer", "Cider"]})).texts
         ('Ale', 'Beer', 'Cider')
         """
-        from plurank.data.items import add_items, read_items
-
         return add_items(self, read_items(items))
 
     def split(
@@ -269,7 +104,7 @@ class Comparisons:
         test_size: float = 0.2,
         by: SplitBy = "comparison",
         random_state: RandomState = None,
-    ) -> tuple["Comparisons", "Comparisons"]:
+    ) -> tuple[Self, Self]:
         """Split at random into training and test comparisons.
 
         Hold out items or whole users where the comparisons were made from ratings or rankings: the pairs of one user
@@ -296,7 +131,7 @@ class Comparisons:
         DataError
             If one of the parts would be empty.
         ParameterError
-            If ``test_size`` is not between 0 and 1, or ``by`` is none of the three words.
+            If ``test_size`` is not between 0 and 1, or ``by`` is not one of the three.
 
         Examples
         --------
@@ -306,11 +141,18 @@ class Comparisons:
         >>> len(train), len(test)
         (400, 100)
         """
-        from plurank.data.split import split
+        check_share("test_size", test_size)
+        check_choice("by", by, SplitBy)
+        kept, held_out = draw_held_out(self, test_size, by, as_generator(random_state))
+        if not kept.any() or not held_out.any():
+            what = count(self.n_users, "user") if by == "user" else count(len(self), "comparison")
+            raise DataError(
+                f"cannot hold out {test_size:g} of {what} by {by}: one side would be empty.",
+                hint=("Use more data or another ", Argument("test_size"), "."),
+            )
+        return self.select(kept), self.select(held_out)
 
-        return split(self, test_size, by, random_state)
-
-    def diagnose(self) -> "DataReport":
+    def diagnose(self) -> DataReport:
         """Look for data-quality problems: users with few comparisons, disconnected items, duplicates and others.
 
         Returns
@@ -325,8 +167,10 @@ class Comparisons:
         >>> votes.diagnose().is_connected
         False
         """
-        from plurank.data.diagnostics import diagnose
+        return self._report
 
+    @cached_property
+    def _report(self) -> DataReport:
         return diagnose(self)
 
     def summary(self) -> dict[str, Any]:
@@ -337,9 +181,12 @@ class Comparisons:
         dict
             Plain Python values; at most 20 items of each list.
         """
-        from plurank.data.summary import summarise
-
         return summarise(self.diagnose())
+
+    @classmethod
+    def from_table(cls, table: PairTable) -> Self:
+        """Take over columns that are validated, as readers return them."""
+        return cls(*(getattr(table, field.name) for field in fields(PairTable)))
 
     @classmethod
     def from_arrays(
@@ -350,7 +197,7 @@ class Comparisons:
         weights: Any = None,
         *,
         items: Any = None,
-    ) -> "Comparisons":
+    ) -> Self:
         """Build comparisons from columns of labels.
 
         Parameters
@@ -360,7 +207,7 @@ class Comparisons:
         weights : array-like of shape (n,) or None, default=None
             How many comparisons each row counts as, between 1e-12 and 1e12; None counts each once.
         items : array-like or None, default=None
-            Further items that nobody may have compared.
+            Further items, which need not occur in a comparison.
 
         Returns
         -------
@@ -380,10 +227,8 @@ class Comparisons:
         >>> votes.items.tolist()
         ['cola', 'milk', 'tea']
         """
-        from plurank.data.build import Rows, number_rows
-
         columns = as_series(users, "user"), as_series(winners, "winner"), as_series(losers, "loser")
-        return number_rows(Rows(*columns, weights), items)
+        return cls.from_table(number_rows(Rows(*columns, weights), items))
 
     @classmethod
     def from_frame(
@@ -393,7 +238,7 @@ class Comparisons:
         columns: Mapping[str, str] | None = None,
         ties: Ties = "half",
         items: Any = None,
-    ) -> "Comparisons":
+    ) -> Self:
         """Build comparisons from a data frame with one comparison a row.
 
         Columns are ``user, winner, loser`` and, optionally, ``weight``; or ``user, left, right`` and a column that says
@@ -433,12 +278,11 @@ class Comparisons:
         >>> len(votes), votes.total_weight, votes.n_ties
         (3, 2.0, 1)
         """
-        from plurank.data.build import number_rows
-        from plurank.data.columns import read_rows
-        from plurank.data.items import Items
-
+        check_options(columns, ties)
         rows = read_rows(frame, columns, ties)
-        return number_rows(rows).with_items(items) if isinstance(items, Items) else number_rows(rows, items)
+        if isinstance(items, Items):
+            return cls.from_table(add_items(number_rows(rows), items))
+        return cls.from_table(number_rows(rows, items))
 
     @classmethod
     def from_ratings(
@@ -451,7 +295,7 @@ class Comparisons:
         pairs_per_rating: float = 5,
         columns: Mapping[str, str] | None = None,
         items: Any = None,
-    ) -> "Comparisons":
+    ) -> Self:
         """Build comparisons of the items that each user rated.
 
         The frame has columns user, item and rating (higher is better), or a column for the user and one for each item.
@@ -500,9 +344,7 @@ class Comparisons:
         >>> plurank.Comparisons.from_ratings(stars).to_frame().rows()
         [('ann', 'a', 'b'), ('ann', 'a', 'c')]
         """
-        from plurank.data.ratings import compare_ratings
-
-        return compare_ratings(frame, pairs, ties, random_state, pairs_per_rating, columns, items)
+        return cls.from_table(compare_ratings(frame, pairs, ties, random_state, pairs_per_rating, columns, items))
 
     @classmethod
     def from_rankings(
@@ -513,7 +355,7 @@ class Comparisons:
         *,
         columns: Mapping[str, str] | None = None,
         items: Any = None,
-    ) -> "Comparisons":
+    ) -> Self:
         """Build comparisons of all items that each user ranked.
 
         Parameters
@@ -550,15 +392,23 @@ class Comparisons:
         >>> plurank.Comparisons.from_rankings(ballots).to_frame().rows()
         [('ann', 'b', 'a'), ('ann', 'a', 'c'), ('ann', 'b', 'c')]
         """
-        from plurank.data.ratings import compare_rankings
-
-        return compare_rankings(frame, ties, random_state, columns, items)
+        return cls.from_table(compare_rankings(frame, ties, random_state, columns, items))
 
 
-def refuse_rows(bad: NDArray[np.bool_], what: str, remedy: str, numbers: RowNumbers = 1) -> None:
-    """Raise a DataError that names the first bad rows; ``numbers`` are those of all rows, or that of the first."""
-    if bad.any():
-        rows = np.flatnonzero(bad) + numbers if isinstance(numbers, int) else numbers[bad]
-        shown = ", ".join(f"{row}" for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
-        plural = "row" if len(rows) == 1 else f"{len(rows):,} rows:"
-        raise DataError(f"{plural} {shown}: {what}. {remedy}.")
+def draw_held_out(comparisons: Comparisons, share: float, by: SplitBy, rng: np.random.Generator) -> tuple[Masks, Masks]:
+    """Mark comparisons to train on and to hold out, (n,) each.
+
+    By item, items are drawn for every user: comparisons of items not drawn are kept, those of two items drawn are held
+    out, and the others are neither.
+    """
+    c = comparisons
+    if by == "item":
+        users, seed = c.user_of_each().astype(np.int64) * c.n_items, draw_seed(rng)
+        first, second = (uniforms_of(seed, users + side) < share for side in (c.winners, c.losers))
+        return ~(first | second), first & second
+    n = c.n_users if by == "user" else len(c)
+    held_out = np.zeros(n, dtype=bool)
+    held_out[rng.permutation(n)[: round(share * n)]] = True
+    if by == "user":
+        held_out = np.repeat(held_out, np.diff(c.offsets))
+    return ~held_out, held_out

@@ -1,6 +1,7 @@
-"""Counts of comparisons and data-quality warnings."""
+"""Counts of comparisons, data-quality warnings, and summaries that models store."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -8,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from plurank import kernels
-from plurank.data.build import index_pairs
-from plurank.data.comparisons import Comparisons
-from plurank.data.exclusions import Exclusion, list_exclusions
+from plurank.data.coded import PairTable
+from plurank.data.encoding import index_pairs
+from plurank.data.exclusions import Exclusion, check_exclusions, list_exclusions
 from plurank.text import (
     count,
     describe_spread,
@@ -139,7 +140,7 @@ class DataReport:
         return "\n".join([f"{sizes} ({spread})", *ties, *problems])
 
 
-def diagnose(comparisons: Comparisons) -> DataReport:
+def diagnose(comparisons: PairTable) -> DataReport:
     """Examine a set of comparisons in linear time."""
     c = comparisons
     per_user = np.diff(c.offsets)
@@ -171,7 +172,7 @@ def _alike_items(texts: list[str]) -> list[str]:
     return sorted((text for text in texts if times[text.strip()] > 1), key=str.strip)
 
 
-def _item_groups(c: Comparisons, compared: np.ndarray[Any, np.dtype[np.bool_]]) -> list[list[Any]]:
+def _item_groups(c: PairTable, compared: np.ndarray[Any, np.dtype[np.bool_]]) -> list[list[Any]]:
     """Return the groups of items linked by comparisons, largest first."""
     _, lower, higher = index_pairs(c.winners, c.losers, c.n_items)
     group_of = _link(lower, higher, c.n_items)[compared]
@@ -201,3 +202,94 @@ def _list_some(items: list[Any]) -> str:
 
 def _some(items: list[Any]) -> str:
     return ", ".join(shorten(repr(item), LONGEST) for item in items[:5]) + (", ..." if len(items) > 5 else "")
+
+
+# Summaries of comparisons as plain values that JSON can hold; a model stores that of the data it was fitted to.
+
+Summary = dict[str, Any]
+MOST_LISTED = 20  # items, or a model of a million items would remember them twice
+COUNTS = ("n_users", "n_items", "n_comparisons")
+PER_USER = ("min_per_user", "median_per_user", "max_per_user")
+FOUND_COUNTS = ("n_users_with_fewer_than_two", "n_item_groups", "n_duplicates")
+FOUND_LISTS = ("uncompared_items", "undefeated_items", "winless_items")
+
+
+def summarise(report: DataReport) -> Summary:
+    """Summarise comparisons of which a report was made."""
+    return {
+        **{name: getattr(report, name) for name in (*COUNTS, *PER_USER)},
+        "n_users_with_fewer_than_two": report.n_users_with_fewer_than_two,
+        "n_item_groups": len(report.item_groups),
+        "n_duplicates": report.n_duplicates,
+        **{name: getattr(report, name)[:MOST_LISTED] for name in FOUND_LISTS},
+        "problems": report.problems,
+        "n_updates": 0,
+        "note": None,
+        "excluded": _plain(report.excluded),
+        "n_ties": report.n_ties,
+    }
+
+
+def summarise_counts(
+    counts: tuple[int, int, int], per_user: tuple[int, float, int], excluded: Iterable[Exclusion]
+) -> Summary:
+    """Summarise comparisons without diagnosing them: ``problems`` and the like are None."""
+    known = dict(zip((*COUNTS, *PER_USER), (*counts, *per_user), strict=True))
+    unknown = dict.fromkeys((*FOUND_COUNTS, *FOUND_LISTS, "problems"))
+    return {**known, **unknown, "n_updates": 0, "note": None, "excluded": _plain(excluded), "n_ties": None}
+
+
+def _plain(excluded: Iterable[Exclusion]) -> list[dict[str, Any]]:
+    return [exclusion.to_dict() for exclusion in excluded]
+
+
+def add_update(summary: Summary | None, more: PairTable, n_users: int, n_items: int) -> Summary | None:
+    """Count comparisons that came later; what cannot be added up stays that of the first fit, and a note says so."""
+    if summary is None:
+        return None
+    n_updates = summary["n_updates"] + 1
+    return {
+        **summary,
+        "n_users": n_users,
+        "n_items": n_items,
+        "n_comparisons": summary["n_comparisons"] + len(more),
+        "n_updates": n_updates,
+        "excluded": [*summary["excluded"], *_plain(more.excluded)],
+        "n_ties": None if summary["n_ties"] is None else summary["n_ties"] + more.n_ties,
+        "note": f"Comparisons per user and problems are those of the first fit, before {count(n_updates, 'update')}.",
+    }
+
+
+def check_summary(value: Any) -> None:
+    """Raise a ValueError where a value, read from a file, is no summary."""
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        raise ValueError("the data are not described as expected")
+    value.setdefault("excluded", [])  # which older files do not have
+    value.setdefault("n_ties", None)
+    if set(value) != set(EXPECTED):
+        raise ValueError("the data are not described as expected")
+    for name, is_right in EXPECTED.items():
+        if not is_right(value[name]):
+            raise ValueError(f"{name} of the data is {value[name]!r:.50}")
+
+
+def _is_natural(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, (str, int, float)) for entry in value)
+
+
+EXPECTED: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys((*COUNTS, "min_per_user", "max_per_user", "n_updates"), _is_natural),
+    "median_per_user": lambda value: isinstance(value, (int, float)) and value >= 0,
+    **dict.fromkeys(FOUND_COUNTS, lambda value: value is None or _is_natural(value)),
+    **dict.fromkeys(FOUND_LISTS, lambda value: value is None or _is_list(value)),
+    "problems": lambda value: value is None or (_is_list(value) and all(isinstance(entry, str) for entry in value)),
+    "note": lambda value: value is None or isinstance(value, str),
+    "excluded": check_exclusions,
+    "n_ties": lambda value: value is None or _is_natural(value),
+}

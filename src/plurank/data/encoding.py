@@ -1,4 +1,4 @@
-"""Ids of any kind become numbers 0, 1, 2, ..., and nothing that is no id gets in."""
+"""Ids of any kind become integer codes 0, 1, 2, ..., and pairs of items their numbers."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
@@ -95,7 +95,7 @@ def _from_objects(values: list[Any], name: str) -> pl.Series:
         try:
             return pl.Series(name, values, dtype=TYPED[kinds.pop()])
         except (pl.exceptions.PolarsError, OverflowError, TypeError):
-            pass  # such as whole numbers beyond 64 bits
+            pass  # such as integers beyond 64 bits
     return pl.Series(name, values, dtype=pl.Object)
 
 
@@ -133,7 +133,7 @@ def missing(series: pl.Series) -> NDArray[np.bool_]:
 def encode(*columns: pl.Series, from_text: bool = False) -> tuple[list[Codes], Labels]:
     """Number the ids of several columns with one vocabulary, sorted by value.
 
-    ``from_text``: ids that are all whole numbers, written the plain way ("7", not "007"), become integers.
+    ``from_text``: ids that are all integers, in canonical form ("7", not "007"), become integers.
     """
     codes, ids = encode_series(*columns, from_text=from_text)
     return codes, as_labels(ids)
@@ -199,7 +199,7 @@ def invert(order: NDArray[Any]) -> Codes:
 
 
 def as_labels(ids: pl.Series) -> Labels:
-    """Return ids as an array: whole numbers as int64, floats as float64, all others as Python objects."""
+    """Return ids as an array: integers as int64, floats as float64, all others as Python objects."""
     if ids.dtype.is_float():
         return ids.cast(pl.Float64).to_numpy()
     numbers = ids.cast(pl.Int64, strict=False) if ids.dtype.is_integer() else ids
@@ -237,3 +237,30 @@ def look_up(column: Any, labels: Labels, name: str) -> Codes:
         return np.fromiter((numbers.get(value, -1) for value in series.to_list()), np.int32, len(series))
     except TypeError as error:
         raise DataError(f"{name}: ids must be hashable (numbers, strings, tuples): {error}.") from None
+
+
+def index_pairs(winners: Codes, losers: Codes, n_items: int) -> tuple[Codes, Codes, Codes]:
+    """Number the unordered pairs that occur, sorted: rows (n,), lower (n_pairs,) and higher item (n_pairs,).
+
+    Row ``2 p`` is pair p won by its lower item, row ``2 p + 1`` by its higher one, so ``row ^ 1`` is the reverse. A
+    table of all pairs is made only where it is no larger than the comparisons themselves.
+    """
+    low, high = np.minimum(winners, losers), np.maximum(winners, losers)
+    if n_items * n_items <= 4 * len(winners) + 65536:
+        keys = low.astype(np.int64) * n_items + high
+        there = np.zeros(n_items * n_items, np.bool_)
+        there[keys] = True
+        pairs = np.flatnonzero(there)
+        lower, higher = pairs // max(n_items, 1), pairs % max(n_items, 1)
+        number = (np.cumsum(there) - 1).astype(np.int32)[keys]
+    else:
+        by_high, _ = kernels.group(high, n_items)  # a radix sort: by the higher item, then by the lower one
+        by_low, _ = kernels.group(low[by_high], n_items)
+        order = by_high[by_low]
+        sorted_low, sorted_high = low[order], high[order]
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (sorted_low[1:] != sorted_low[:-1]) | (sorted_high[1:] != sorted_high[:-1])
+        lower, higher = sorted_low[is_new], sorted_high[is_new]
+        number = np.empty(len(order), np.int32)
+        number[order] = np.cumsum(is_new) - 1
+    return 2 * number + (winners > losers), lower.astype(np.int32), higher.astype(np.int32)

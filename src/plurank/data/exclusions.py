@@ -1,4 +1,4 @@
-"""What reading or conversion left out, so that nobody and nothing is dropped silently."""
+"""What reading or conversion left out, so that nothing is dropped silently."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

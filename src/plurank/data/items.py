@@ -1,8 +1,10 @@
 """Tables about items: what to show for each, and which were hidden by moderation."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,24 +12,21 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank.data.build import as_numbers, refuse_missing
+from plurank.data.coded import Table, renumber
 from plurank.data.columns import (
     Columns,
     Given,
     as_columns,
     as_text,
     check_roles,
+    has_role,
     list_names,
     plain_name,
     read_flags,
 )
-from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import (
-    Labels,
-    as_series,
-    encode,
-    look_up,
-)
+from plurank.data.encoding import Labels, as_series, encode, look_up
 from plurank.data.exclusions import Exclusion
+from plurank.data.frames import existing, open_text, plain_suffix, read_numbered_table, read_table, reading
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.text import count, shorten
 from plurank.types import Masks
@@ -178,13 +177,11 @@ def read_items(source: Any, *, columns: Mapping[str, str] | None = None) -> Item
         return source
     if not isinstance(source, (str, PathLike)):
         return _read_frame(source, columns)
-    from plurank.data.readers import existing, read_numbered_table
-
-    file = existing(source)
+    frame = read_numbered_table(source)
     try:
-        return _read_frame(read_numbered_table(file), columns)
+        return _read_frame(frame, columns)
     except (DataError, ParameterError) as error:
-        raise error.within(file.name) from None
+        raise error.within(Path(source).name) from None
 
 
 def _read_frame(frame: Any, given: Given) -> Items:
@@ -261,9 +258,9 @@ def refuse_reversed(items: Items, labels: Labels, agree: NDArray[np.int64], disa
         return
     codes = look_up(labels, items.ids, "item")
     known = codes >= 0
-    told = items.n_votes[codes[known]]
+    counted = items.n_votes[codes[known]]
     cast = np.stack([agree[known], disagree[known]], axis=1)
-    off, off_reversed = (np.nansum(np.abs(cast - counts)) for counts in (told, told[:, ::-1]))
+    off, off_reversed = (np.nansum(np.abs(cast - counts)) for counts in (counted, counted[:, ::-1]))
     if off_reversed < off:
         raise DataError(
             "1 and -1 are the wrong way round: the table of items counts as agreeing whom the votes have disagree. "
@@ -287,7 +284,7 @@ def texts_in_votes(frame: pl.DataFrame) -> Items | None:
     return read_items(named.unique("id", keep="last", maintain_order=True)) if len(named) else None
 
 
-def add_items(comparisons: Comparisons, items: Items) -> Comparisons:
+def add_items(comparisons: Table, items: Items) -> Table:
     """Set the texts of items, and leave out those that are hidden; see :meth:`Comparisons.with_items`."""
     c = comparisons
     hidden = items.is_hidden(c.items)
@@ -296,7 +293,7 @@ def add_items(comparisons: Comparisons, items: Items) -> Comparisons:
     keep = ~(hidden[c.winners] | hidden[c.losers])
     if not keep.any():
         raise DataError(f"{NOTHING_SHOWN} Is the column that hides items read rightly?")
-    kept, shown = c.select(keep), np.cumsum(~hidden, dtype=np.int32) - np.int32(1)
+    kept, shown = c.select(keep), renumber(~hidden)
     lost = c.n_users - kept.n_users
     excluded = (
         *c.excluded,
@@ -324,3 +321,53 @@ def refuse_hidden(labels: Labels, items: Items) -> None:
             f"the table of items hides {count(int(hidden.sum()), 'item')} of the store, such as {example}; items "
             "cannot be left out of a store. Drop their rows and ingest again, or read the file itself."
         )
+
+
+# Lists of items without comparisons: a text file with one item a line, or a table with a column of texts.
+
+LISTS = (".txt", ".csv", ".tsv")
+LISTED_TEXTS = ("text", "idea", "statement", "item", "comment", "comment-body", "comment_body", "title", "name")
+IDS = ("id", "item_id", "comment-id", "comment_id")
+
+
+def is_item_list(path: Path) -> bool:
+    """Check whether a file can be a list of items, by its ending."""
+    return plain_suffix(path) in LISTS
+
+
+def read_item_list(path: Path) -> tuple[list[str], list[str] | None]:
+    """Return the ids of items and their texts, None where the texts are the ids."""
+    file = Path(path)
+    if plain_suffix(file) == ".txt":
+        file = existing(file)
+        with reading(file, "text"), open_text(file) as lines:
+            items = [line.strip() for line in lines.read().splitlines() if line.strip()]
+        _refuse_votes(file, re.split(r"[,;|\t]", items[0]) if items else [])
+        return items, None
+    frame = read_table(file)
+    _refuse_votes(file, frame.columns)
+    texts = _find_listed(frame, LISTED_TEXTS)
+    if texts is None and len(frame.columns) == 1:
+        texts = frame.columns[0]
+    if texts is None:
+        raise DataError(
+            f"{file.name}: expected a column of texts, named {', '.join(LISTED_TEXTS[:4])}; got "
+            f"{', '.join(frame.columns)[:120]}. Rename one, or list the items in a .txt file, one a line."
+        )
+    ids = _find_listed(frame, IDS)
+    kept = frame.filter(pl.col(texts).fill_null("").str.strip_chars() != "")
+    shown = [text.strip() for text in kept[texts].to_list()]
+    return (shown, None) if ids is None else ([f"{label}" for label in kept[ids].to_list()], shown)
+
+
+def _refuse_votes(file: Path, columns: list[str]) -> None:
+    if len(columns) > 1 and (has_role(columns, "loser", "left") or has_role(columns, "rating", "rank")):
+        raise DataError(
+            f"{file.name} is not a plurank model: it holds votes. Fit a model to them first, as in "
+            f"`plurank fit {file.name} -k 2 -o model.plurank`, and serve that."
+        )
+
+
+def _find_listed(frame: pl.DataFrame, names: tuple[str, ...]) -> str | None:
+    lower = {column.strip().lower(): column for column in frame.columns}
+    return next((lower[name] for name in names if name in lower), None)

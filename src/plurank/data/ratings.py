@@ -4,8 +4,8 @@ Paper: section 6.3, the choices Full or Partial and Both, Ignore or Random.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.choices import Pairs, RatingTies
-from plurank.data.build import as_numbers, refuse_missing
+from plurank.data.build import as_numbers, refuse_missing, refuse_rows
+from plurank.data.coded import Kind, PairTable, RatingTable, renumber
 from plurank.data.columns import (
     Columns,
     as_columns,
@@ -23,7 +24,6 @@ from plurank.data.columns import (
     has_role,
     list_names,
 )
-from plurank.data.comparisons import Comparisons, refuse_rows
 from plurank.data.encoding import Labels, as_series, encode, missing
 from plurank.data.exclusions import Exclusion
 from plurank.data.items import (
@@ -38,7 +38,6 @@ from plurank.types import Codes, Masks
 from plurank.validation import check_choice, check_positive
 
 TIES = {"ignore": 0, "both": 1, "random": 2}
-Kind = Literal["rating", "vote", "rank"]
 # why somebody's values make no comparison: one only, or all alike
 SILENT: dict[Kind, tuple[str, str]] = {
     "rating": ("rated a single item", "gave the same rating throughout"),
@@ -58,7 +57,7 @@ def compare_ratings(
     columns: Mapping[str, str] | None,
     items: Any = None,
     most: int = MOST_PAIRS,
-) -> Comparisons:
+) -> PairTable:
     """Turn ratings into comparisons; see :meth:`Comparisons.from_ratings`."""
     check_choice("pairs", pairs, Pairs)
     check_choice("ties", ties, RatingTies)
@@ -77,7 +76,7 @@ def compare_rankings(
     random_state: RandomState,
     columns: Mapping[str, str] | None,
     items: Any = None,
-) -> Comparisons:
+) -> PairTable:
     """Turn rankings into comparisons; see :meth:`Comparisons.from_rankings`."""
     check_choice("ties", ties, RatingTies)
     rng = as_generator(random_state)
@@ -86,51 +85,14 @@ def compare_rankings(
     return _refuse_nothing(_add_texts(made, items))
 
 
-def _add_texts(made: Comparisons, items: Any) -> Comparisons:
+def _add_texts(made: PairTable, items: Any) -> PairTable:
     return made if items is None else replace(made, texts=read_items(items).texts_of(made.items))
-
-
-@dataclass(frozen=True)
-class RatingTable:
-    """Values that users gave to items, higher is better; user u's are ``offsets[u]:offsets[u + 1]``.
-
-    ``kind`` says what the values are, and ``excluded`` what reading them left out.
-    """
-
-    offsets: NDArray[np.int64]
-    items: NDArray[np.int32]
-    values: NDArray[np.float64]
-    item_labels: Labels
-    user_labels: Labels
-    kind: Kind = "rating"
-    excluded: tuple[Exclusion, ...] = ()
-
-    def user_of_each(self) -> NDArray[np.int64]:
-        """Return the user of each value, (n,)."""
-        return np.repeat(np.arange(len(self.user_labels)), np.diff(self.offsets))
-
-    def select(self, keep: NDArray[np.bool_]) -> "RatingTable":
-        """Keep some of the values, (n,), of the same users and items."""
-        offsets = np.append(0, np.cumsum(keep))[self.offsets]
-        return replace(self, offsets=offsets, items=self.items[keep], values=self.values[keep])
-
-    def without_items(self, hidden: NDArray[np.bool_]) -> "RatingTable":
-        """Leave out some of the items, (Q,), and what users said of them."""
-        if not hidden.any():
-            return self
-        part = self.select(~hidden[self.items])
-        return replace(part, items=_renumber(~hidden)[part.items], item_labels=self.item_labels[~hidden])
 
 
 def is_agreement(values: NDArray[np.float64]) -> bool:
     """Check whether ratings are votes of agree (1), pass (0) and disagree (-1)."""
     found = set(np.unique(values).tolist())
     return {-1.0, 1.0} <= found <= {-1.0, 0.0, 1.0}
-
-
-def _renumber(keep: NDArray[np.bool_]) -> Codes:
-    """Return the new number of each that is kept; what is not kept has none that means anything."""
-    return np.cumsum(keep, dtype=np.int32) - np.int32(1)
 
 
 def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items: Any = None) -> RatingTable:
@@ -174,7 +136,7 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
 def _compact(codes: Codes, labels: Labels) -> tuple[Codes, Labels]:
     """Leave out labels that have no code any more, and number the others anew."""
     occurs = _occurs(codes, len(labels))
-    return _renumber(occurs)[codes], labels[occurs]
+    return renumber(occurs)[codes], labels[occurs]
 
 
 def _count_excluded(
@@ -206,7 +168,7 @@ def _find_absent(values: pl.Series) -> NDArray[np.bool_]:
 def _read_wide(
     found: Columns, value: str, columns: Mapping[str, str] | None
 ) -> tuple[pl.Series, pl.Series, pl.Series] | None:
-    """Read a table with a row a user and a column an item as one value a row, None where it is none.
+    """Read a table with a row a user and a column an item as one value a row; None for other tables.
 
     It has a column for the user, none for the item or the value, and nothing but numbers, or nothing, in all others.
     """
@@ -241,7 +203,7 @@ def _read_wide(
 
 def compare_rated(
     rated: RatingTable, ties: RatingTies, pairs_per_rating: float | None, rng: np.random.Generator
-) -> Comparisons:
+) -> PairTable:
     """Compare all pairs of values of each user, or draw so many pairs for every value."""
     choose, toss = spawn(rng, 2)
     data = (rated.offsets, rated.items, rated.values)
@@ -268,7 +230,7 @@ def _refuse_too_many(rated: RatingTable, most_pairs: int) -> None:
         )
 
 
-def _refuse_nothing(comparisons: Comparisons) -> Comparisons:
+def _refuse_nothing(comparisons: PairTable) -> PairTable:
     if not len(comparisons):
         raise DataError(
             "there is nothing to compare: no user values two items differently. "
@@ -285,13 +247,13 @@ def _count_tied_pairs(rated: RatingTable) -> int:
 
 def _drop_silent_users(
     offsets: NDArray[np.int64], winners: NDArray[np.int32], losers: NDArray[np.int32], rated: RatingTable
-) -> Comparisons:
+) -> PairTable:
     """Leave out users whose values make no comparison, one item only or all equal, and count them."""
     spoke = np.diff(offsets) > 0
     kept = np.concatenate([offsets[:-1][spoke], offsets[-1:]])
     labels = (rated.item_labels, rated.user_labels[spoke])
     excluded = (*rated.excluded, *_count_silent(rated, ~spoke))
-    return Comparisons(winners, losers, kept, *labels, rated=True, ratings=rated, excluded=excluded)
+    return PairTable(winners, losers, kept, *labels, rated=True, ratings=rated, excluded=excluded)
 
 
 def _count_silent(rated: RatingTable, silent: NDArray[np.bool_]) -> tuple[Exclusion, ...]:

@@ -141,7 +141,7 @@ def simulate(
     offsets = np.concatenate([[0], np.cumsum(counts)])
     cumulated_pairs = None if pair_probabilities is None else _check_pairs(pair_probabilities, n_items)
     winners, losers = _draw_comparisons(offsets, weights, rankings, cumulated_pairs, laws, rng=seeds[3])
-    labels = _check_labels(items, n_items)
+    labels = _check_names(items, n_items)
     return Simulation(Comparisons(winners, losers, offsets, labels, np.arange(n_users)), rankings, weights, mean)
 
 
@@ -337,7 +337,7 @@ def _check_pairs(pair_probabilities: Any, n_items: int) -> NDArray[np.float64]:
 
 
 def _check_leads(lead_probabilities: Any, n_items: int, n_rankings: int) -> NDArray[np.float64]:
-    """Check the law of each ranking; gives (K, 2 Q - 1), P(win) for leads of 1 - Q to Q - 1 places, or nothing."""
+    """Return P(win) by ranking for leads of 1 - Q to Q - 1 places, (K, 2 Q - 1), or None; raise where invalid."""
     if lead_probabilities is None:
         return np.empty((0, 0))
     ahead = check_numbers("lead_probabilities", lead_probabilities)
@@ -348,7 +348,7 @@ def _check_leads(lead_probabilities: Any, n_items: int, n_rankings: int) -> NDAr
     return np.concatenate([1.0 - ahead[:, ::-1], np.full((n_rankings, 1), 0.5), ahead], axis=1)
 
 
-def _check_labels(items: Any, n_items: int) -> Labels:
+def _check_names(items: Any, n_items: int) -> Labels:
     if items is None:
         return np.arange(n_items)
     series = as_series(items, "items")

@@ -7,19 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.choices import SplitBy
-from plurank.data.comparisons import Comparisons
+from plurank.data.comparisons import Comparisons, draw_held_out
 from plurank.data.encoding import Labels
-from plurank.exceptions import DataError, ParameterError
-from plurank.random import (
-    RandomState,
-    as_generator,
-    draw_seed,
-    uniforms_of,
-)
+from plurank.exceptions import DataError
 from plurank.text import count
 from plurank.types import Masks
-from plurank.validation import check_choice, is_number
 
 # Some of the users, where all would be more than is needed.
 
@@ -80,14 +72,12 @@ def sample_for_scores(
     return some_users(source, enough, rng, ENOUGH_USERS * n_rankings)
 
 
-# How many observations a user's comparisons are worth.
+# How many observations a user's comparisons count as.
 #
-# Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was looked at once: what
-# was odd about one rating is in all comparisons of its item. So a comparison counts the less the more others of the
-# same
-# user have its items, and all together are worth n - 1 observations, or a few times that where people were sure.
-# Counted
-# in full they would drown the priors, and weights would seem far too certain.
+# Ours. n ratings, or a ranking of n items, make up to n (n - 1) / 2 comparisons, but each item was observed once: the
+# error of one rating is in all comparisons of its item. So a comparison counts less, the more other comparisons of the
+# same user share its items, and all together count as n - 1 observations, or a few times that where users were sure.
+# Counted in full they would dominate the priors, and weights would seem far too certain.
 
 FEW = 0.01  # of the users, or of the comparisons, may be exceptions
 ENOUGH_TO_LOOK = 2_000_000  # comparisons
@@ -95,7 +85,7 @@ CHANCES = 20  # comparisons that could have contradicted others are the least to
 
 
 def look_rated(source: Source) -> bool:
-    """Check whether comparisons are made from ratings or rankings, or, where nobody knows, seem to be.
+    """Check whether comparisons are made from ratings or rankings, or, where that is unknown, seem to be.
 
     Then hardly anybody who could contradict themselves does, and hardly any comparison is repeated. Of many users,
     every n-th is looked at.
@@ -117,10 +107,12 @@ def look_rated(source: Source) -> bool:
 
 
 def weigh_observations(comparisons: Comparisons, rating_weight: float = 1.0) -> Comparisons:
-    """Let a comparison count as ``1 / (1 + (m - 1) / (2 worth))``, m: how many the user has of its items, on average.
+    """Let a comparison count as ``1 / (1 + (m - 1) / (2 rating_weight))``.
 
-    All n (n - 1) / 2 of somebody who rated n items then count as n - 1 if an item rated is worth 1, and as nearly
-    ``worth`` times that if it is worth more. Comparisons that share no item count in full.
+    m is the number of comparisons that the user has of its items, on average.
+
+    All n (n - 1) / 2 of a user who rated n items then count as n - 1 at a rating weight of 1, and as nearly
+    ``rating_weight`` times that above. Comparisons that share no item count in full.
     """
     c = comparisons
     meetings = kernels.count_meetings(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)
@@ -137,49 +129,6 @@ def count_items(comparisons: Comparisons) -> NDArray[np.int64]:
     """Return the number of items each user compared, (M,)."""
     c = comparisons
     return np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
-
-
-def split(
-    comparisons: Comparisons, test_size: float, by: SplitBy, random_state: RandomState
-) -> tuple[Comparisons, Comparisons]:
-    """Split at random; ``test_size`` of the comparisons, of each user's items, or of the users are held out."""
-    check_test_size(test_size)
-    check_choice("by", by, SplitBy)
-    rng = as_generator(random_state)
-    if by == "item":
-        kept, held_out = _split_items(comparisons, test_size, rng)
-    else:
-        kept, held_out = _split(comparisons, test_size, by, rng)
-    if not kept.any() or not held_out.any():
-        what = count(comparisons.n_users, "user") if by == "user" else count(len(comparisons), "comparison")
-        raise DataError(
-            f"cannot hold out {test_size:g} of {what} by {by}: one side would be empty. "
-            "Use more data or another test_size."
-        )
-    return comparisons.select(kept), comparisons.select(held_out)
-
-
-def check_test_size(test_size: Any) -> None:
-    """Raise an error unless this is a share that could be held out."""
-    if not is_number(test_size) or not 0 < test_size < 1:
-        raise ParameterError(parameter="test_size", expected="a number between 0 and 1", got=f"{test_size!r:.80}")
-
-
-def _split(comparisons: Comparisons, share: float, by: str, rng: np.random.Generator) -> tuple[Masks, Masks]:
-    n = comparisons.n_users if by == "user" else len(comparisons)
-    held_out = np.zeros(n, dtype=bool)
-    held_out[rng.permutation(n)[: round(share * n)]] = True
-    if by == "user":
-        held_out = np.repeat(held_out, np.diff(comparisons.offsets))
-    return ~held_out, held_out
-
-
-def _split_items(comparisons: Comparisons, share: float, rng: np.random.Generator) -> tuple[Masks, Masks]:
-    """Draw items for every user; keep comparisons of items not drawn, hold out those of items drawn, drop the rest."""
-    c = comparisons
-    users, seed = c.user_of_each().astype(np.int64) * c.n_items, draw_seed(rng)
-    first, second = (uniforms_of(seed, users + side) < share for side in (c.winners, c.losers))
-    return ~(first | second), first & second
 
 
 def too_few(comparisons: Comparisons) -> DataError:
@@ -206,11 +155,10 @@ def split_safely(
 ) -> tuple[Masks, Masks]:
     """Mark comparisons to train on and to hold out so that no user's training comparisons imply the others.
 
-    All comparisons of an item that was rated once have what was odd about that rating, so that of made comparisons
-    items are held out (``rated``, or what the comparisons say themselves). Where nobody knows, items are held out of
-    users whose comparisons agree with a ranking and are at least as many as items: single ones could be told from the
-    others by transitivity. Of all others it is single comparisons. Nothing is held out of users with nothing left to
-    train on.
+    The error of a rating is in all comparisons of its item, so items are held out of comparisons made from ratings
+    (``rated``, by default as the comparisons say). Where that is unknown, items are held out of users whose comparisons
+    agree with a ranking and are at least as many as items: single ones would follow from the others by transitivity.
+    Single comparisons are held out of all other users, and nothing of users with nothing left to train on.
     """
     c = comparisons
     if c.rated if rated is None else rated:
@@ -218,7 +166,7 @@ def split_safely(
     else:
         agree = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
         each = np.repeat(agree & (count_chances(c) > 0), np.diff(c.offsets))
-    by_item, by_comparison = _split_items(c, share, rng), rng.random(len(c)) < share
+    by_item, by_comparison = draw_held_out(c, share, "item", rng), rng.random(len(c)) < share
     kept, held_out = np.where(each, by_item[0], ~by_comparison), np.where(each, by_item[1], by_comparison)
     users = c.user_of_each()
     return kept, held_out & (np.bincount(users[kept], minlength=c.n_users) > 0)[users]

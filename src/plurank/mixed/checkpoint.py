@@ -23,7 +23,8 @@ from plurank.mixed.bradley_terry import ScoreSums
 from plurank.mixed.priors import Priors
 from plurank.mixed.refine import QuasiNewton, RefineState
 from plurank.mixed.users import Users, WeightFiles
-from plurank.store.store import MANIFEST, Store
+from plurank.store.shards import MANIFEST
+from plurank.store.store import Store
 
 EVERY = 3  # passes
 NAME = "checkpoint.npz"

@@ -9,8 +9,8 @@ import numpy as np
 
 from plurank.choices import ComponentName, EngineName, Mixing
 from plurank.data.comparisons import Comparisons
+from plurank.data.diagnostics import add_update
 from plurank.data.encoding import Labels, look_up, object_array
-from plurank.data.summary import add_update
 from plurank.engine.blocks import as_comparisons, as_source
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
 from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError, ParameterError

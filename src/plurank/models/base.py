@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
+from plurank.data.diagnostics import Summary
 from plurank.data.encoding import Labels, as_series, look_up
-from plurank.data.summary import Summary
 from plurank.engine.blocks import as_comparisons
 from plurank.engine.local import Engine, one_blas_thread, open_engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError

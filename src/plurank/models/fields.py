@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank.data.summary import check_summary
+from plurank.data.diagnostics import check_summary
 
 Sizes = Mapping[str, int]
 LARGEST = 1e12  # the log posterior of a trillion comparisons; no fit gives more, and sums of more lose their digits

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plurank.data.build import refuse_missing
-from plurank.data.comparisons import Comparisons, refuse_rows
+from plurank.data.build import refuse_missing, refuse_rows
+from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import (
     Labels,
     as_series,

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.data.build import refuse_missing
+from plurank.data.build import refuse_missing, refuse_rows
 from plurank.data.columns import as_columns, find_column
-from plurank.data.comparisons import Comparisons, refuse_rows
+from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.engine.blocks import as_comparisons, as_source, iterate_users
 from plurank.engine.local import one_blas_thread

@@ -10,11 +10,12 @@ import numpy as np
 
 from plurank.choices import RatingTies
 from plurank.data.build import refuse_missing
+from plurank.data.coded import RatingTable
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
 from plurank.data.exclusions import list_exclusions
-from plurank.data.ratings import RatingTable, compare_rated, read_rated
+from plurank.data.ratings import compare_rated, read_rated
 from plurank.exceptions import (
     Argument,
     ConvergenceWarning,
@@ -191,7 +192,7 @@ class RatingPredictor(Estimator):
     def _compare(self, keep: Masks, rng: np.random.Generator) -> Comparisons:
         """Make comparisons of some of the ratings, (n,)."""
         known = self._rated.select(keep & (self._rated.items >= 0))
-        return compare_rated(known, "ignore", PAIRS_PER_RATING, rng)
+        return Comparisons.from_table(compare_rated(known, "ignore", PAIRS_PER_RATING, rng))
 
     def _calibrate(self, rng: np.random.Generator) -> OrdinalRatings:
         """Fit how stars follow from utilities, each of somebody who was folded in without the star itself."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from plurank import kernels
+from plurank.data.coded import RatingTable
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
-from plurank.data.ratings import RatingTable, is_agreement
+from plurank.data.ratings import is_agreement
 from plurank.engine.blocks import Group, cut_users, groups_of, number_groups, read_users
 from plurank.engine.local import Engine
 from plurank.store.store import Store

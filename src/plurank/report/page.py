@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from plurank.baselines.quality import check_model, held_out_quality
-from plurank.data.summary import Summary
+from plurank.data.diagnostics import Summary
 from plurank.engine.blocks import as_source
 from plurank.exceptions import ParameterError, PlurankError
 from plurank.io import check_target, write_beside

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from plurank.data.diagnostics import Summary
 from plurank.data.encoding import look_up
-from plurank.data.summary import Summary
 from plurank.metrics.predictions import Quality
 from plurank.metrics.rankings import places_from_one
 from plurank.mixed.leaderboard import ScoredRankings

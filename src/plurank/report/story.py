@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plurank.data.summary import Summary
+from plurank.data.diagnostics import Summary
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL

@@ -4,39 +4,33 @@ Everything is built in ``STORE.part`` and renamed at the end. What is there of a
 again: batches that were read are runs, shards that were merged have records.
 """
 
+import glob
 import json
 import os
 import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from plurank.choices import Ties
-from plurank.data.columns import ROLES, check_roles
-from plurank.data.readers import File
-from plurank.exceptions import DataError
+from plurank.data.columns import check_options
+from plurank.data.frames import KINDS, File, existing, kind_of, plain_suffix
+from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import as_path, check_parent, only_one, write_json
+from plurank.store.batches import Budget, parse_memory
 from plurank.store.merge import CUTS, merge_runs
-from plurank.store.runs import (
-    RUNS,
-    Budget,
-    Inputs,
-    Source,
-    fingerprint,
-    list_inputs,
-    list_runs,
-    parse_memory,
-    read_inputs,
-)
-from plurank.store.store import MANIFEST, Store, open_store
+from plurank.store.runs import RUNS, InputFile, Job, list_runs, read_inputs
+from plurank.store.shards import MANIFEST
+from plurank.store.store import Store, open_store
 from plurank.types import Progress, silent
-from plurank.validation import check_choice
 
 FORMAT = "plurank ingest 1"
 PLAN, STORE, FINISHED = "plan.json", "store", "finished"
 
 Plan = dict[str, Any]
+Inputs = File | Iterable[File]
 
 
 def ingest(
@@ -104,33 +98,32 @@ def build_store(
     inputs: Inputs, store: File, columns: Mapping[str, str] | None, ties: Ties, budget: Budget, overwrite: bool,
     on_progress: Progress,
 ) -> Store:  # fmt: skip
-    """Do what :func:`ingest` says, in pieces of the given sizes."""
-    check_roles(columns, ROLES)
-    check_choice("ties", ties, Ties)
+    """Ingest in pieces of the given sizes; see :func:`ingest`."""
+    check_options(columns, ties)
     target = as_path(store, "store").resolve()
     part = target.with_name(f"{target.name}.part")
-    source = Source(list_inputs(inputs, without=(target, part)), columns, ties)
+    job = Job(list_inputs(inputs, without=(target, part)), columns, ties)
     check_parent(target)
-    busy = DataError(f"another ingest is writing {target} right now. Wait for it, or give another name.")
+    busy = DataError(f"another ingest is writing {target} right now. Wait for it, or use another name.")
     with only_one(target.with_name(f".{target.name}.lock"), busy):
-        _build(part, target, source, budget, overwrite, on_progress)
+        _build(part, target, job, budget, overwrite, on_progress)
     return open_store(store)
 
 
-def _build(part: Path, target: Path, source: Source, budget: Budget, overwrite: bool, on_progress: Progress) -> None:
-    plan = _make_plan(source)
+def _build(part: Path, target: Path, job: Job, budget: Budget, overwrite: bool, on_progress: Progress) -> None:
+    plan = _make_plan(job)
     shutil.rmtree(_trash(part), ignore_errors=True)
     if not _is_finished(part, target, plan):
         _check_target(target, overwrite)
         _prepare(part, plan)
-        _fill(part, source, plan, budget, on_progress)
+        _fill(part, job, plan, budget, on_progress)
     _finish(part, target)
 
 
-def _make_plan(source: Source) -> Plan:
+def _make_plan(job: Job) -> Plan:
     """Return all that an ingest depends on; memory may change on the way."""
-    named = {role: str(name) for role, name in (source.columns or {}).items()}
-    return {"format": FORMAT, "inputs": fingerprint(source.files), "columns": named, "ties": source.ties}
+    named = {role: str(name) for role, name in (job.columns or {}).items()}
+    return {"format": FORMAT, "inputs": fingerprint(job.files), "columns": named, "ties": job.ties}
 
 
 def _read_plan(part: Path) -> Plan | None:
@@ -142,7 +135,7 @@ def _read_plan(part: Path) -> Plan | None:
 
 
 def _is_finished(part: Path, target: Path, plan: Plan) -> bool:
-    """Check whether all that is left to do, or less, is to give the store its name."""
+    """Check whether nothing but renaming the store is left to do."""
     is_ours = (part / FINISHED).exists() and _read_plan(part) == plan
     return is_ours and ((part / STORE).exists() or target.exists())
 
@@ -151,25 +144,28 @@ def _check_target(target: Path, overwrite: bool) -> None:
     if not target.exists():
         return
     if not (target / MANIFEST).is_file():
-        raise DataError(f"{target} is there already and is not a store that could be replaced. Give another name.")
+        raise DataError(f"{target} exists and is not a store. Use another name.")
     if not overwrite:
         raise DataError(
-            f"{target} is there already. Give another name, or have it replaced "
-            "(overwrite=True; on the command line --overwrite)."
+            f"{target} already exists.",
+            parameter="overwrite",
+            hint=("Use another name, or replace it with ", Argument("overwrite", True), "."),
         )
 
 
 def _prepare(part: Path, plan: Plan) -> None:
-    """Make the folder to work in, or keep it if it is of an ingest with the same plan."""
+    """Create the working folder, or reuse that of an ingest with the same plan."""
     known = _read_plan(part)
     if known == plan and not (part / FINISHED).exists():
         return
     if known is not None:
         if known != plan:
-            warnings.warn(f"{_describe_change(known, plan)}, so {part.name} is of no use; starting over.", stacklevel=4)
+            warnings.warn(
+                f"{_describe_change(known, plan)} since the interrupted ingest; discarding {part.name}.", stacklevel=4
+            )
         _remove(part)
     elif part.exists() and any(not entry.name.startswith(".") for entry in part.iterdir()):
-        raise DataError(f"{part} is in the way, and not of an ingest that was stopped. Move it elsewhere.")
+        raise DataError(f"{part} exists and was not created by an ingest. Move or delete it.")
     part.mkdir(exist_ok=True)
     write_json(part / PLAN, plan)
 
@@ -177,17 +173,17 @@ def _prepare(part: Path, plan: Plan) -> None:
 def _describe_change(known: Plan, plan: Plan) -> str:
     before = {entry["path"]: entry for entry in known["inputs"]}
     if list(before) != [entry["path"] for entry in plan["inputs"]]:
-        return "the inputs are others than before"
+        return "the inputs have changed"
     changed = [entry["path"] for entry in plan["inputs"] if entry != before[entry["path"]]]
-    return f"{changed[0]} has changed" if changed else "the options are others than before"
+    return f"{changed[0]} has changed" if changed else "the options have changed"
 
 
-def _fill(part: Path, source: Source, plan: Plan, budget: Budget, on_progress: Progress) -> None:
-    """Read and merge, or go on with it; data that are refused leave nothing behind."""
-    if not (part / CUTS).exists():  # made when all is read
+def _fill(part: Path, job: Job, plan: Plan, budget: Budget, on_progress: Progress) -> None:
+    """Read and merge, or continue; invalid data leave no files behind."""
+    if not (part / CUTS).exists():  # written when all is read
         try:
-            read_inputs(source, part, budget, on_progress)
-            now = _make_plan(source)
+            read_inputs(job, part, budget, on_progress)
+            now = _make_plan(job)
             if now != plan:
                 raise DataError(f"{_describe_change(plan, now)} while it was read. Run again when it is complete.")
         except DataError:
@@ -197,13 +193,13 @@ def _fill(part: Path, source: Source, plan: Plan, budget: Budget, on_progress: P
 
 
 def _finish(part: Path, target: Path) -> None:
-    """Return the store its name; what is repeated after an interruption does no harm."""
+    """Rename the store; repeating this after an interruption does no harm."""
     write_json(part / FINISHED, True)
     if (part / STORE).exists():
         if target.exists():
             os.replace(target, part / "replaced")
         os.replace(part / STORE, target)
-    for entry in part.iterdir():  # what takes long while it still says that all is done
+    for entry in part.iterdir():  # the slow part, while FINISHED is still there
         if entry.is_dir():
             shutil.rmtree(entry)
     _remove(part)
@@ -217,3 +213,70 @@ def _remove(part: Path) -> None:
 
 def _trash(part: Path) -> Path:
     return part.with_name(f".{part.name}.trash")
+
+
+# Inputs: files, globs and folders become one list of files, which must not change while they are read.
+
+
+def list_inputs(inputs: Inputs, without: tuple[Path, ...]) -> list[InputFile]:
+    """Return the files to read, in the order given; those of a folder or a glob are sorted by name.
+
+    ``without``: folders whose files a glob does not include, such as the store that is being written.
+    """
+    given = [inputs] if isinstance(inputs, (str, PathLike)) or not isinstance(inputs, Iterable) else list(inputs)
+    if not given:
+        raise ParameterError("expected at least one file, glob or folder to ingest, got none.", parameter="inputs")
+    files = [file for entry in given for file in _find_files(entry, without)]
+    kinds = [kind_of(existing(file)) for file in files]
+    if "JSON" in kinds:
+        name = files[kinds.index("JSON")].name
+        raise DataError(f"{name} is one JSON array, which has to be read at once. Write one record a line, .jsonl.")
+    _refuse_repeats(files)
+    return [InputFile(*each) for each in zip(files, kinds, name_files(files), strict=True)]
+
+
+def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
+    path = as_path(entry)
+    if path.is_dir():
+        return _files_of_folder(path)
+    if path.exists() or not glob.has_magic(str(path)):
+        return [path]
+    folder = next(parent for parent in (*path.parents, Path()) if parent.is_dir())  # not a pattern
+    pattern = str(Path(glob.escape(str(folder))) / path.relative_to(folder))
+    matches = (match for match in map(Path, glob.glob(pattern, recursive=True)) if match.is_file())
+    found = sorted(match for match in matches if not any(match.resolve().is_relative_to(each) for each in without))
+    if not found:
+        raise DataError(f"{path}: no file has a name like this.")
+    return found
+
+
+def _files_of_folder(folder: Path) -> list[Path]:
+    known = [file for file in folder.iterdir() if file.is_file() and KINDS.get(plain_suffix(file), "JSON") != "JSON"]
+    found = sorted(file for file in known if file.name[0] not in "._")  # such names are other programs' notes
+    if not found:
+        endings = ", ".join(ending for ending, kind in KINDS.items() if kind != "JSON")
+        raise DataError(f"{folder} holds no file to ingest. Expected an ending of {endings}, or these with .gz.")
+    return found
+
+
+def _refuse_repeats(files: list[Path]) -> None:
+    seen: set[Path] = set()
+    for file in files:
+        if file.resolve() in seen:
+            raise DataError(f"{file} is listed twice; its comparisons would count twice. List every file once.")
+        seen.add(file.resolve())
+
+
+def fingerprint(files: list[InputFile]) -> list[dict[str, Any]]:
+    """Return what tells whether files have changed: path, size and time of the last change of each."""
+    found = []
+    for file in files:
+        status = existing(file.path).stat()
+        found.append({"path": str(file.path.resolve()), "size": status.st_size, "changed": status.st_mtime_ns})
+    return found
+
+
+def name_files(files: list[Path]) -> list[str]:
+    """Return the names that messages use: without folders, unless several files have the same name."""
+    names = [file.name for file in files]
+    return [file.name if names.count(file.name) == 1 else str(file) for file in files]

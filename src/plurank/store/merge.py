@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,40 +12,27 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from plurank.data.build import SortedRows
 from plurank.data.encoding import invert
-from plurank.exceptions import ParameterError
+from plurank.exceptions import Argument, ParameterError
 from plurank.io import write_beside, write_json
-from plurank.store.runs import (
-    LEFT_OUT,
-    NEW_ITEMS,
-    PROGRAM,
-    RECORD,
-    RUNS,
-    USER_ROW,
-    Budget,
-    Run,
-    rewrite_as_text,
-    run_folder,
-    settle_type,
-)
+from plurank.store.batches import PROGRAM, USER_ROW, Budget
+from plurank.store.runs import LEFT_OUT, NEW_ITEMS, RECORD, RUNS, Run, rewrite_as_text, run_folder, settle_type
 from plurank.store.shards import (
+    FORMAT,
+    ITEMS,
+    MANIFEST,
+    SHARDS,
     USERS,
-    Shard,
+    VERSION,
     clear_folder,
     map_array,
     map_part,
     merge_parts,
     read_labels,
+    seal,
     write_labels,
     write_shard,
-)
-from plurank.store.store import (
-    FORMAT,
-    ITEMS,
-    MANIFEST,
-    SHARDS,
-    VERSION,
-    seal,
 )
 from plurank.types import Codes, Integers, Progress
 
@@ -127,7 +114,7 @@ TEXT_RUNS, CUTS, RECORDS = "text-runs", "cuts.npy", "records"
 
 
 def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_progress: Progress) -> None:
-    """Merge runs into a store, going on after the shards that are there."""
+    """Merge runs into a store, continuing after the shards that exist."""
     folders = _sort_alike(runs, part)
     ranks, items = _sort_items(runs, part)
     positions = _find_positions(runs, folders, part / CUTS, budget)
@@ -136,7 +123,7 @@ def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_prog
     for number in range(len(positions) - 1):
         record = part / RECORDS / f"{number:06d}.json"
         if not record.exists():
-            shard = _merge(runs, folders, positions[number], positions[number + 1], ranks)
+            shard = _merge_users(runs, folders, positions[number], positions[number + 1], ranks)
             write_json(record, _write_shard(store / SHARDS / record.stem, shard))
         records.append(json.loads(record.read_bytes()))
         on_progress("sorting users", (number + 1) / (len(positions) - 1))
@@ -146,7 +133,7 @@ def merge_runs(runs: list[Run], part: Path, store: Path, budget: Budget, on_prog
 
 
 def _sort_alike(runs: list[Run], part: Path) -> list[Path]:
-    """Return the folders of all runs, their users sorted as text where that is what ids are, else as whole numbers."""
+    """Return the folders of all runs, their users sorted as text where ids are text, else as integers."""
     folders = [run_folder(part / RUNS, run.number) for run in runs]
     if settle_type("user", {run.user_kind: "" for run in runs}) == pl.String:
         for run in runs:
@@ -186,12 +173,13 @@ def _refuse_giants(cuts: Cuts, budget: Budget) -> None:
     if n > max(budget.rows_of_user, budget.rows_of_shard(0)):
         needed = (n * USER_ROW + PROGRAM) // 10**9 + 1
         raise ParameterError(
-            f"user {cuts.largest!r:.60} has {n:,} comparisons, more than the memory given has room for. "
-            f"Give {needed:,}GB of memory, and run again to go on."
+            f"user {cuts.largest!r:.60} has {n:,} comparisons, too many for the memory allowed.",
+            parameter="memory",
+            hint=("Run again with ", Argument("memory", f"{needed}GB"), " to continue."),
         )
 
 
-def _merge(runs: list[Run], folders: list[Path], begins: Integers, ends: Integers, ranks: Codes) -> Shard:
+def _merge_users(runs: list[Run], folders: list[Path], begins: Integers, ends: Integers, ranks: Codes) -> SortedRows:
     """Merge the users from one position of each run to another, and number items by their places."""
     parts = [
         map_part(folder, int(begin), int(end), is_weighted=run.is_weighted)
@@ -202,11 +190,11 @@ def _merge(runs: list[Run], folders: list[Path], begins: Integers, ends: Integer
     weights = merged.weights
     if weights is None and any(run.is_weighted for run in runs):
         weights = np.ones(len(merged.winners))
-    return replace(merged, winners=ranks[merged.winners], losers=ranks[merged.losers], weights=weights)
+    return merged._replace(winners=ranks[merged.winners], losers=ranks[merged.losers], weights=weights)
 
 
-def _write_shard(folder: Path, shard: Shard) -> dict[str, Any]:
-    """Write a shard; gives its record, with how many users made how many comparisons."""
+def _write_shard(folder: Path, shard: SortedRows) -> dict[str, Any]:
+    """Write a shard; return its record, with the number of users by their number of comparisons."""
     clear_folder(folder)
     files = write_shard(folder, shard)
     per_user, n_users = np.unique(np.diff(shard.offsets), return_counts=True)
@@ -224,7 +212,7 @@ def _write_shard(folder: Path, shard: Shard) -> dict[str, Any]:
 def _write_manifest(
     store: Path, records: list[dict[str, Any]], items: pl.Series, excluded: list[dict[str, Any]]
 ) -> None:
-    """Write what makes shards a store."""
+    """Write the items and the manifest."""
     for leftover in store.glob(".*.part"):  # of an ingest that was killed just here
         leftover.unlink()
     per_user: Counter[int] = Counter()

@@ -1,19 +1,15 @@
-"""The first half of an ingest: read inputs in batches, sort each by user, and write it as a run.
+"""The first half of an ingest: inputs, batch by batch, become runs on disk, each sorted by user.
 
 A run is a shard whose items are numbered in order of appearance over all runs.
 """
 
-import glob
 import json
-import re
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -25,180 +21,31 @@ from plurank.data.build import (
     ONLY_INVALID,
     ONLY_TIES,
     TIES_DROPPED,
+    RowNumbers,
     Rows,
     refuse_missing,
     sort_rows,
 )
-from plurank.data.columns import (
-    Given,
-    Reading,
-    decide_reading,
-    may_matter,
-    names_winners,
-    read_rows,
-)
-from plurank.data.comparisons import RowNumbers
+from plurank.data.columns import Given, Reading, decide_reading, names_winners, read_rows
 from plurank.data.exclusions import Exclusion
-from plurank.data.readers import (
-    KINDS,
-    File,
-    existing,
-    find_separator,
-    is_text,
-    kind_of,
-    open_bytes,
-    parse_csv,
-    plain_suffix,
-    reading,
-)
-from plurank.exceptions import DataError, ParameterError
-from plurank.io import as_path, write_beside, write_json
-from plurank.store.shards import (
-    Shard,
-    clear_folder,
-    map_part,
-    merge_parts,
-    read_labels,
-    write_labels,
-    write_shard,
-)
+from plurank.data.frames import TEXT_KINDS, Kind
+from plurank.exceptions import Argument, DataError, ParameterError
+from plurank.io import write_json
+from plurank.store.batches import Batch, Budget, Place, read_batches
+from plurank.store.shards import clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
 from plurank.types import Codes, Progress
 
-# How much of a data set is held in memory at once, given the most that may be used.
+RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"
 
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-LEAST, MOST = 500 * 10**6, 10**15
-PROGRAM = 300 * 10**6  # Python and its libraries, before any data
-# the most bytes taken for each row, beside those of its ids, which are held about four times
-COPIES = 4
-BATCH_ROW, SHARD_ROW, USER_ROW, ITEM = 1000, 500, 80, 100
+# Ids of all inputs: integers or text, decided over all of them; items are numbered in order of appearance.
 
-
-@dataclass(frozen=True)
-class Budget:
-    """The bytes that there are for data, and the sizes of the pieces that are worked on one at a time."""
-
-    room: int
-    text_bytes: int  # of a text file, read at once
-    batch_rows: int  # read and sorted at once
-    shard_rows: int  # comparisons of a shard; more only of a single user
-
-    @classmethod
-    def of(cls, memory: int) -> "Budget":
-        """Divide up the memory; short rows, of six bytes, are the ones that take most for each byte of text."""
-        room = memory - PROGRAM
-        return cls(room, text_bytes=room * 6 // (BATCH_ROW + COPIES * 54), batch_rows=2**22, shard_rows=2**23)
-
-    def rows_of_batch(self, width: float) -> int:
-        """Return how many rows to read at once, if the ids of one take so many bytes."""
-        return max(1, min(self.batch_rows, int(self.room / (BATCH_ROW + COPIES * width))))
-
-    def rows_of_shard(self, width: float) -> int:
-        """Return how many comparisons to merge at once, if the labels of users are so many bytes for each."""
-        return max(1, min(self.shard_rows, int(self.room / (SHARD_ROW + COPIES * width))))
-
-    @property
-    def rows_of_user(self) -> int:
-        """How many comparisons of one user can be merged."""
-        return self.room // USER_ROW
-
-    def has_room_for_items(self, n_items: int, n_bytes: int) -> bool:
-        """Check whether so many items, whose ids are so many bytes, leave room for the rest."""
-        return ITEM * n_items + COPIES * n_bytes <= self.room // 2
-
-
-def parse_memory(memory: Any) -> int:
-    """Return a number of bytes, written as such or like "2GB", "1.5 GiB" or "800M"."""
-    text = str(memory).strip().lower() if isinstance(memory, (int, str)) and not isinstance(memory, bool) else ""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text)
-    if found is None or (found[3] and not found[2]):
-        raise ParameterError(f"memory must be a size such as '2GB' or '800MB', got {memory!r}.")
-    n_bytes = float(found[1]) * (BINARY_UNITS if found[3] else UNITS)[found[2]]
-    if n_bytes < LEAST:
-        raise ParameterError(f"memory must be at least {LEAST // 10**6}MB, got {memory!r}.")
-    if n_bytes > MOST:
-        raise ParameterError(f"memory must be at most {MOST // 10**12:,}TB, got {memory!r:.60}.")
-    return int(n_bytes)
-
-
-# What to ingest: files, globs and folders become one list of files, which must not change while they are read.
-
-Inputs = File | Iterable[File]
-
-
-def list_inputs(inputs: Inputs, without: tuple[Path, ...]) -> list[Path]:
-    """Return the files meant, in the order given; those of a folder or a glob are sorted by name.
-
-    ``without``: folders whose files a glob does not mean, such as the store that is being made.
-    """
-    given = [inputs] if isinstance(inputs, (str, PathLike)) or not isinstance(inputs, Iterable) else list(inputs)
-    if not given:
-        raise ParameterError("expected at least one file, glob or folder to ingest, got none.")
-    files = [file for entry in given for file in _find_files(entry, without)]
-    for file in files:
-        if kind_of(existing(file)) == "JSON":
-            raise DataError(
-                f"{file.name} is one JSON array, which has to be read at once. Write one record a line, .jsonl."
-            )
-    _refuse_repeats(files)
-    return files
-
-
-def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
-    path = as_path(entry)
-    if path.is_dir():
-        return _files_of_folder(path)
-    if path.exists() or not glob.has_magic(str(path)):
-        return [path]
-    matches = (match for match in map(Path, glob.glob(str(path), recursive=True)) if match.is_file())
-    found = sorted(match for match in matches if not any(match.resolve().is_relative_to(each) for each in without))
-    if not found:
-        raise DataError(f"{path}: no file has a name like this.")
-    return found
-
-
-def _files_of_folder(folder: Path) -> list[Path]:
-    known = [file for file in folder.iterdir() if file.is_file() and KINDS.get(plain_suffix(file), "JSON") != "JSON"]
-    found = sorted(file for file in known if file.name[0] not in "._")  # such names are other programs' notes
-    if not found:
-        endings = ", ".join(ending for ending, kind in KINDS.items() if kind != "JSON")
-        raise DataError(f"{folder} holds no file to ingest. Expected an ending of {endings}, or these with .gz.")
-    return found
-
-
-def _refuse_repeats(files: list[Path]) -> None:
-    seen: set[Path] = set()
-    for file in files:
-        if file.resolve() in seen:
-            raise DataError(f"{file} is given twice; its comparisons would count twice. Give every file once.")
-        seen.add(file.resolve())
-
-
-def fingerprint(files: list[Path]) -> list[dict[str, Any]]:
-    """Return what tells whether files have changed: path, size and time of the last change of each."""
-    found = []
-    for file in files:
-        status = existing(file).stat()
-        found.append({"path": str(file.resolve()), "size": status.st_size, "changed": status.st_mtime_ns})
-    return found
-
-
-def name_files(files: list[Path]) -> list[str]:
-    """Return the names to tell people: without folders, unless several files have the same name."""
-    names = [file.name for file in files]
-    return [file.name if names.count(file.name) == 1 else str(file) for file in files]
-
-
-# Ids of all inputs: whole numbers or text, decided over everything, and the items numbered as they come.
-
-# in files that say so: "integers" or "text"; in text files: "plain" if all are plain whole numbers, else "words"
+# in files that say so: "integers" or "text"; in text files: "plain" if all are plain integers, else "words"
 IdKind = Literal["integers", "text", "plain", "words"]
-REMEDY = "A store holds whole numbers and text: write such ids as text."
+REMEDY = "A store supports integers and text: write such ids as text."
 
 
 def check_ids(rows: Rows) -> Rows:
-    """Return rows whose ids are all int64 or all text; refuse ids of other kinds."""
+    """Return rows whose ids are all int64 or all text; raise for ids of other kinds."""
     users, first, second = (_check_column(ids, rows.numbers) for ids in (rows.users, rows.first, rows.second))
     if first.dtype != second.dtype:
         texts, numbers = sorted((first, second), key=lambda ids: ids.dtype != pl.String)
@@ -209,7 +56,7 @@ def check_ids(rows: Rows) -> Rows:
 def _check_column(ids: pl.Series, numbers: RowNumbers) -> pl.Series:
     if ids.dtype == pl.String or ids.dtype == pl.Int64:
         return ids
-    refuse_missing(ids, numbers)  # a better reason, and why whole numbers often come as floats
+    refuse_missing(ids, numbers)  # a better reason, and why integers often come as floats
     if not ids.dtype.is_integer():
         kind = "of several types" if ids.dtype == pl.Object else f"of type {ids.dtype}"
         raise DataError(f"the ids in {ids.name} are {kind}. {REMEDY}")
@@ -231,35 +78,45 @@ def settle_type(role: str, files: Mapping[IdKind, str]) -> type[pl.DataType]:
     for kind in ("text", "words"):
         if "integers" in files and kind in files:
             raise DataError(
-                f"{role} ids are whole numbers in {files['integers']} and text in {files[kind]}. "
+                f"{role} ids are integers in {files['integers']} and text in {files[kind]}. "
                 "Write them the same way in all files."
             )
     return pl.Int64 if files.keys() <= {"integers", "plain"} else pl.String
 
 
 class Vocabulary:
-    """The items so far, as text, numbered in order of appearance."""
+    """The items so far, as text, numbered in order of appearance; found by their hashes, and compared."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.n_items = self.n_bytes = 0
+        self.texts = pl.Series("id", [], pl.String)
         self.hashes = np.empty(0, dtype=np.uint64)  # sorted
         self.codes = np.empty(0, dtype=np.int32)  # of the items with these hashes
 
     def add(self, ids: pl.Series) -> tuple[Codes, pl.Series]:
-        """Number ids that differ from each other; gives their numbers, and those of them that are new, in order."""
-        texts = ids.cast(pl.String)
+        """Number distinct ids; return their numbers, and those of them that are new, in order."""
+        texts = ids.cast(pl.String).rename("id")
         hashes = texts.hash().to_numpy()
-        at = np.searchsorted(self.hashes, hashes)
-        is_known = np.append(self.hashes, np.uint64(0))[at] == hashes
-        is_known &= at < self.n_items
-        codes = np.append(self.codes, np.int32(0))[at]
-        codes[~is_known] = self.n_items + np.arange(np.sum(~is_known), dtype=np.int32)
-        self._insert(hashes[~is_known], codes[~is_known])
-        new = texts.filter(pl.Series(~is_known))
+        codes = self._find(texts, hashes)
+        is_new = codes < 0
+        codes[is_new] = np.arange(self.n_items, self.n_items + int(is_new.sum()))
+        self._insert(hashes[is_new], codes[is_new])
+        new = texts.filter(pl.Series(is_new))
+        self.texts = pl.concat([self.texts, new])
         self.n_bytes += int(new.estimated_size())
         self._check_size()
         return codes, new
+
+    def _find(self, texts: pl.Series, hashes: NDArray[np.uint64]) -> Codes:
+        """Return the numbers of ids, -1 for those that are new; exactly, should two hashes be equal."""
+        at = np.searchsorted(self.hashes, hashes)
+        is_known = (np.append(self.hashes, np.uint64(0))[at] == hashes) & (at < self.n_items)
+        codes = np.where(is_known, np.append(self.codes, np.int32(0))[at], np.int32(-1))
+        if self.texts.gather(codes[is_known]).equals(texts.filter(pl.Series(is_known))):
+            return codes
+        numbers = {text: code for code, text in enumerate(self.texts.to_list())}
+        return np.array([numbers.get(text, -1) for text in texts.to_list()], dtype=np.int32)
 
     def _insert(self, hashes: NDArray[np.uint64], codes: Codes) -> None:
         order = np.argsort(hashes)
@@ -268,180 +125,40 @@ class Vocabulary:
         self.n_items += len(codes)
 
     def _check_size(self) -> None:
-        if not self.budget.has_room_for_items(self.n_items, self.n_bytes):
+        if not self.budget.can_hold_items(self.n_items, self.n_bytes):
             raise ParameterError(
-                f"there are at least {self.n_items:,} items, more than the memory given has room for. "
-                "Give more memory, and run again to go on."
+                f"there are at least {self.n_items:,} items, too many for the memory allowed.",
+                parameter="memory",
+                hint=("Increase ", Argument("memory"), " and run again to continue."),
             )
 
 
-# Files of any size read in batches of rows, each a frame as :func:`plurank.data.readers.read_table` gives it.
-#
-# Text is cut where a record ends, so that a batch is the header and some whole records; Parquet is cut by row numbers.
-# Where batches begin depends on the file and the budget alone.
+@dataclass(frozen=True)
+class InputFile:
+    """A file to ingest, its kind, and what messages call it."""
 
-PROBE_ROWS = 10_000  # looked at first, to see how wide the rows of a Parquet file are
-MOST_GROWTH = 16  # a record may be this many times longer than the text usually read at once
+    path: Path
+    kind: Kind
+    name: str
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a batch begins: a byte of text or a row of Parquet, and how many rows of the file come before."""
-
-    position: int = 0
-    n_rows: int = 0
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Some rows of a file, where they begin, where the next batch does, and the share of the file read by then."""
-
-    frame: pl.DataFrame
-    begin: Place
-    end: Place
-    done: float
-
-
-def read_batches(file: Path, given: Given, budget: Budget, scratch: Path, begin: Place) -> Iterator[Batch]:
-    """Read a file from some place on; ``scratch`` is a folder for what must be unzipped first."""
-    kind = kind_of(file)
-    with reading(file, kind):
-        if kind == "Parquet":
-            yield from _read_parquet(_unzip(file, scratch), given, budget, begin)
-        elif kind == "JSON lines":
-            yield from _read_json_lines(file, budget, begin)
-        else:
-            separator = find_separator(file)
-            yield from _read_text(file, budget, begin, lambda text: parse_csv(text, file, separator), is_csv=True)
-
-
-def _unzip(file: Path, scratch: Path) -> Path:
-    """Return a Parquet file that can be read from anywhere; what was unzipped of the file before is replaced."""
-    if file.suffix.lower() != ".gz":
-        return file
-    target = scratch / "unzipped.parquet"
-    with write_beside(target) as beside, beside.open("wb") as plain, open_bytes(file) as zipped:
-        shutil.copyfileobj(zipped, plain, 2**20)
-    return target
-
-
-def _read_parquet(file: Path, given: Given, budget: Budget, begin: Place) -> Iterator[Batch]:
-    scan = pl.scan_parquet(file, glob=False)
-    names = scan.collect_schema().names()
-    # columns that nobody asks for are named in messages and never read
-    wanted = scan.select([pl.col(name) if may_matter(name, given) else pl.lit(None).alias(name) for name in names])
-    n_rows = scan.select(pl.len()).collect().item()
-    probe = wanted.head(PROBE_ROWS).collect()
-    size = budget.rows_of_batch(probe.estimated_size() / max(len(probe), 1))
-    for at in range(begin.position, max(n_rows, 1), size):
-        frame = wanted.slice(at, size).collect()
-        end = at + len(frame)
-        yield Batch(frame, Place(at, at), Place(end, end), end / max(n_rows, 1))
-
-
-def _read_json_lines(file: Path, budget: Budget, begin: Place) -> Iterator[Batch]:
-    """Read records that may lack some fields: columns and their types are those of the whole file."""
-    schema = pl.DataFrame()
-
-    def parse(text: bytes) -> pl.DataFrame:
-        found = pl.scan_ndjson(text, infer_schema_length=None).collect()
-        return pl.concat([schema, found], how="diagonal_relaxed")
-
-    for batch in _read_text(file, budget, Place(), parse):
-        if len(batch.frame):
-            schema = batch.frame.clear()
-    yield from _read_text(file, budget, begin, parse)
-
-
-def _read_text(
-    file: Path, budget: Budget, begin: Place, parse: Callable[[bytes], pl.DataFrame], *, is_csv: bool = False
-) -> Iterator[Batch]:
-    """Read whole records, as many as the budget allows; in CSV each batch is parsed with the header before it."""
-    size = file.stat().st_size
-    with open_bytes(file) as stream:
-        header = _read_header(stream, budget) if is_csv else b""
-        place = begin if begin.position else Place(len(header))
-        stream.seek(place.position)
-        for text in _cut_records(stream, budget, place, is_csv=is_csv):
-            is_blank = place.n_rows > 0 and not text.strip()  # which JSON must not be, but an empty file is told so
-            frame = pl.DataFrame() if is_blank else parse(header + text)
-            end = Place(place.position + len(text), place.n_rows + len(frame))
-            yield Batch(frame, place, end, _share_read(stream, size))
-            place = end
-
-
-def _read_header(stream: BinaryIO, budget: Budget) -> bytes:
-    """Read the first record, with the blank lines before it."""
-    header = line = stream.readline(budget.text_bytes)
-    while line and not (header.strip(b"\r\n") and header.endswith(b"\n") and header.count(b'"') % 2 == 0):
-        line = stream.readline(budget.text_bytes)
-        header += line
-        _refuse_longer(stream, header, budget, Place())
-    return header
-
-
-def _cut_records(stream: BinaryIO, budget: Budget, place: Place, *, is_csv: bool) -> Iterator[bytes]:
-    """Cut the rest of a stream into pieces of whole records; there is always one, if need be without any."""
-    text, is_last, n_pieces = b"", False, 0
-    while not is_last:
-        wanted, end = budget.text_bytes, 0
-        while not (end or is_last):
-            text += stream.read(max(0, wanted - len(text)))
-            is_last = len(text) < wanted
-            end = len(text) if is_last else _end_of_records(text[:wanted], is_csv=is_csv)
-            if not end:
-                _refuse_longer(stream, text[:wanted], budget, place)
-            wanted *= 2
-        if end or not n_pieces:
-            yield text[:end]
-            n_pieces += 1
-        text = text[end:]
-
-
-def _end_of_records(text: bytes, *, is_csv: bool) -> int:
-    """Return where the last record that is whole ends: after the last newline, in CSV the last outside quotes."""
-    end = text.rfind(b"\n") + 1
-    is_quoted = is_csv and text.count(b'"', 0, end) % 2 == 1
-    while is_quoted and end:
-        before = text.rfind(b"\n", 0, end - 1) + 1
-        is_quoted = text.count(b'"', before, end) % 2 == 0
-        end = before
-    return end
-
-
-def _refuse_longer(stream: BinaryIO, text: bytes, budget: Budget, place: Place) -> None:
-    if len(text) >= MOST_GROWTH * budget.text_bytes:
-        raise DataError(
-            f"{Path(stream.name).name}: a row after row {place.n_rows} does not end within {len(text):,} bytes. "
-            'Is a quote (") left open? If not, give more memory.'
-        )
-
-
-def _share_read(stream: Any, size: int) -> float:
-    # of a zipped file, what was read of the file itself
-    return min(1.0, getattr(stream, "fileobj", stream).tell() / size)
-
-
-# The first half of an ingest: all inputs, batch by batch, become sorted runs on disk.
-
-
-@dataclass(frozen=True)
-class Source:
+class Job:
     """What to read, and how."""
 
-    files: list[Path]
+    files: list[InputFile]
     columns: Given
     ties: Ties
 
 
-def read_inputs(source: Source, part: Path, budget: Budget, on_progress: Progress) -> None:
-    """Turn the inputs into runs, in the folder of the ingest, going on after those that are there."""
-    reader = InputReader(source, part, budget)
-    sizes = [file.stat().st_size for file in source.files]
+def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> None:
+    """Turn the inputs into runs, in the folder of the ingest, continuing after those that exist."""
+    reader = InputReader(job, part, budget)
+    sizes = [file.path.stat().st_size for file in job.files]
     for number in range(reader.runs[-1].origin.file if reader.runs else 0, len(sizes)):
         for done in reader.read_file(number):
             share = (sum(sizes[:number]) + done * sizes[number]) / sum(sizes)
-            on_progress(f"reading {reader.names[number]}", share)
+            on_progress(f"reading {job.files[number].name}", share)
     if not reader.runs:
         raise DataError(ONLY_TIES if TIES_DROPPED in reader.left_out else ONLY_INVALID)
     write_json(part / LEFT_OUT, reader.describe_left_out())
@@ -450,9 +167,8 @@ def read_inputs(source: Source, part: Path, budget: Budget, on_progress: Progres
 class InputReader:
     """Reads inputs, and remembers of what was read before: the runs, the items, and what kinds of ids there are."""
 
-    def __init__(self, source: Source, part: Path, budget: Budget) -> None:
-        self.source, self.part, self.budget = source, part, budget
-        self.names = name_files(source.files)
+    def __init__(self, job: Job, part: Path, budget: Budget) -> None:
+        self.job, self.part, self.budget = job, part, budget
         self.vocabulary = Vocabulary(budget)
         self.kinds: dict[str, dict[IdKind, str]] = {"user": {}, "item": {}}
         self.runs: list[Run] = []
@@ -462,7 +178,7 @@ class InputReader:
             self._remember(run)
 
     def read_file(self, number: int) -> Iterator[float]:
-        """Turn an input, or what is left of it, into runs; gives the share of it that is read, again and again."""
+        """Turn an input, or what is left of it, into runs; yields the share that has been read."""
         place, reading = self._where_we_were(number)
         with self._naming(number):
             for batch in self._batches(number, place):
@@ -481,25 +197,26 @@ class InputReader:
         return Place(last.position, last.n_rows), last.reading
 
     def _batches(self, number: int, place: Place) -> Iterator[Batch]:
-        return read_batches(self.source.files[number], self.source.columns, self.budget, self.part, place)
+        file = self.job.files[number]
+        return read_batches(file.path, file.kind, self.job.columns, self.budget, self.part, place)
 
     def _decide_reading(self, batch: Batch, number: int) -> Reading | None:
         """Read a whole input in advance, where rows are such that it takes all of them to understand one."""
-        if not names_winners(batch.frame, self.source.columns):
+        if not names_winners(batch.frame, self.job.columns):
             return None
         batches = (batch for batch in self._batches(number, Place()) if len(batch.frame))
-        return decide_reading(((batch.frame, batch.begin.n_rows + 1) for batch in batches), self.source.columns)
+        return decide_reading(((batch.frame, batch.begin.n_rows + 1) for batch in batches), self.job.columns)
 
     def _add(self, batch: Batch, number: int, reading: Reading | None) -> None:
         """Turn a batch into a run."""
         first_row = batch.begin.n_rows + 1
-        rows = read_rows(batch.frame, self.source.columns, self.source.ties, first_row=first_row, reading=reading)
+        rows = read_rows(batch.frame, self.job.columns, self.job.ties, first_row=first_row, reading=reading)
         self.n_rows += len(batch.frame)
         self.left_out.update({entry.reason: entry.n for entry in rows.excluded})
         if len(rows.users):
             folder = run_folder(self.part / RUNS, len(self.runs))
             origin = Origin(number, batch.end.position, batch.end.n_rows, reading)
-            from_text = is_text(self.source.files[number])
+            from_text = self.job.files[number].kind in TEXT_KINDS
             self._remember(
                 write_run(
                     folder, rows, self.vocabulary, origin,
@@ -518,19 +235,17 @@ class InputReader:
     def _remember(self, run: "Run") -> None:
         self.runs.append(run)
         for role, kind in (("user", run.user_kind), ("item", run.item_kind)):
-            self.kinds[role].setdefault(kind, self.names[run.origin.file])
+            self.kinds[role].setdefault(kind, self.job.files[run.origin.file].name)
             settle_type(role, self.kinds[role])
 
     @contextmanager
     def _naming(self, number: int) -> Iterator[None]:
         """Put the input's name before errors about its content; those of the readers have its short name already."""
+        file = self.job.files[number]
         try:
             yield
         except DataError as error:
-            raise error.within(self.names[number], self.source.files[number].name) from None
-
-
-RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"
+            raise error.within(file.name, file.path.name) from None
 
 
 @dataclass(frozen=True)
@@ -583,14 +298,14 @@ def write_run(
     n_rows: int,
     left_out: dict[str, int],
 ) -> Run:
-    """Check and sort the rows of a batch, and set them down."""
-    s = sort_rows(check_ids(rows), from_text=from_text)
-    codes, new_items = vocabulary.add(s.items)
+    """Check and sort the rows of a batch, and write them."""
+    s, items = sort_rows(check_ids(rows), from_text=from_text)
+    codes, new_items = vocabulary.add(items)
     run = Run(
         int(folder.name),
         origin,
         user_kind=kind_of_ids(s.users, from_text=from_text),
-        item_kind=kind_of_ids(s.items, from_text=from_text),
+        item_kind=kind_of_ids(items, from_text=from_text),
         n_users=len(s.users),
         n_comparisons=len(s.winners),
         label_bytes=int(s.users.estimated_size()),
@@ -599,15 +314,15 @@ def write_run(
         left_out=left_out,
     )
     clear_folder(folder)
-    write_shard(folder, Shard(codes[s.winners], codes[s.losers], s.offsets, s.users, s.weights))
+    write_shard(folder, s._replace(winners=codes[s.winners], losers=codes[s.losers]))
     write_labels(folder / NEW_ITEMS, new_items)
     write_json(folder / RECORD, asdict(run))
     return run
 
 
 def rewrite_as_text(run: Run, folder: Path, target: Path) -> None:
-    """Sort a run of whole numbers again, its users as text."""
+    """Sort a run of integer ids again, with users as text."""
     part = map_part(folder, 0, run.n_users, is_weighted=run.is_weighted)
     clear_folder(target)
-    write_shard(target, merge_parts([replace(part, users=part.users.cast(pl.String))]))
+    write_shard(target, merge_parts([part._replace(users=part.users.cast(pl.String))]))
     write_json(target / RECORD, asdict(run))

@@ -1,13 +1,15 @@
-"""A shard on disk: the comparisons of some users as plain arrays, their labels beside, each file with a checksum.
+"""The files of a store: shards, labels and the manifest, each file with a checksum.
 
+A shard has the comparisons of some users as plain arrays, and their labels:
 ``winners.npy``, ``losers.npy`` int32 (n,), ``offsets.npy`` int64 (n_users + 1,), where some comparison does not weigh 1
 ``weights.npy`` float64 (n,), all of which can be mapped into memory, and ``users.parquet``, the labels (n_users,).
 """
 
+import json
+import re
 import shutil
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -16,10 +18,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
+from plurank.data.build import LEAST_WEIGHT, MOST_WEIGHT, SortedRows
+from plurank.data.coded import COLUMNS
 from plurank.data.encoding import encode_series, write_array
+from plurank.data.exclusions import check_exclusions
 from plurank.exceptions import DataError
 from plurank.io import write_beside
 from plurank.types import Codes
+from plurank.validation import is_number
 
 USERS = "users.parquet"
 LABEL_GROUP = 2**16  # labels that are read together where only some are wanted
@@ -35,21 +41,10 @@ class FileRecord(TypedDict):
     checksum: int
 
 
-@dataclass(frozen=True)
-class Shard:
-    """Comparisons of some users, arrays as in :class:`Comparisons`; the labels of users stay a polars series."""
-
-    winners: Codes
-    losers: Codes
-    offsets: NDArray[np.int64]
-    users: pl.Series
-    weights: NDArray[np.float64] | None = None
-
-
-def write_shard(folder: Path, shard: Shard) -> list[FileRecord]:
+def write_shard(folder: Path, shard: SortedRows) -> list[FileRecord]:
     """Write a shard into a folder, each file whole or absent."""
     records = []
-    for name in ("winners", "losers", "offsets", "weights"):
+    for name in COLUMNS:
         array = getattr(shard, name)
         if array is not None:
             with write_beside(folder / f"{name}.npy") as beside, beside.open("wb") as file:
@@ -59,7 +54,7 @@ def write_shard(folder: Path, shard: Shard) -> list[FileRecord]:
 
 
 def clear_folder(folder: Path) -> None:
-    """Make a new, empty folder, without what an interrupted attempt may have left."""
+    """Create an empty folder, without what an interrupted attempt may have left."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
@@ -80,7 +75,7 @@ def describe_file(file: Path) -> FileRecord:
 
 
 def checksum(file: Path) -> int:
-    """Return the CRC-32 of a file, the fastest checksum Python brings along."""
+    """Return the CRC-32 of a file, the fastest checksum of the standard library."""
     value = 0
     with file.open("rb") as content:
         while piece := content.read(PIECE):
@@ -102,7 +97,7 @@ def check_content(folder: Path, record: FileRecord) -> None:
     """Raise an error for a file that is not what was written."""
     check_size(folder, record)
     if checksum(folder / record["name"]) != record["checksum"]:
-        raise DataError(f"{folder / record['name']} is damaged: it is not what was written. {REMEDY}")
+        raise DataError(f"{folder / record['name']} is damaged: its content has changed. {REMEDY}")
 
 
 def map_array(folder: Path, name: str) -> NDArray[Any]:
@@ -126,13 +121,13 @@ def _query(file: Path, ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.Series
     try:
         return ask(pl.scan_parquet(file, glob=False)).collect().to_series()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, IndexError):
-        raise DataError(f"{file} does not hold labels. {REMEDY}") from None
+        raise DataError(f"{file} does not contain labels. {REMEDY}") from None
 
 
-def map_part(folder: Path, begin: int, end: int, *, is_weighted: bool) -> Shard:
+def map_part(folder: Path, begin: int, end: int, *, is_weighted: bool) -> SortedRows:
     """Map users begin to end - 1 of a shard into memory; offsets begin with 0."""
     winners, losers, offsets, weights = map_columns(folder, begin, end, is_weighted=is_weighted)
-    return Shard(winners, losers, offsets, read_labels(folder / USERS, begin, end), weights)
+    return SortedRows(winners, losers, offsets, read_labels(folder / USERS, begin, end), weights)
 
 
 def map_columns(
@@ -146,7 +141,7 @@ def map_columns(
     return columns[0], columns[1], offsets - offsets[0], columns[2] if is_weighted else None
 
 
-def merge_parts(parts: list[Shard]) -> Shard:
+def merge_parts(parts: list[SortedRows]) -> SortedRows:
     """Sort the comparisons of several parts by user, those of one user in the order of the parts."""
     (codes,), users = encode_series(pl.concat([part.users for part in parts]))
     each = np.repeat(codes, np.concatenate([np.diff(part.offsets) for part in parts]))
@@ -155,6 +150,121 @@ def merge_parts(parts: list[Shard]) -> Shard:
         np.concatenate(columns)[order] for columns in zip(*((p.winners, p.losers) for p in parts), strict=True)
     )
     if all(part.weights is None for part in parts):
-        return Shard(winners, losers, offsets, users)
+        return SortedRows(winners, losers, offsets, users)
     weights = [np.ones(len(part.winners)) if part.weights is None else part.weights for part in parts]
-    return Shard(winners, losers, offsets, users, np.concatenate(weights)[order])
+    return SortedRows(winners, losers, offsets, users, np.concatenate(weights)[order])
+
+
+# The manifest: counts, and the names, sizes and checksums of all files.
+
+MANIFEST, ITEMS, SHARDS = "manifest.json", "items.parquet", "shards"
+FORMAT, VERSION = "plurank store", 1
+FIELDS = (
+    "n_users", "n_items", "n_comparisons", "total_weight", "is_weighted", "least_per_user", "median_per_user",
+    "most_per_user", "items", "shards",
+)  # fmt: skip
+
+Manifest = dict[str, Any]
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a store; raise where there is none, or it is damaged."""
+    file = folder / MANIFEST
+    if not file.is_file():
+        if folder.suffix == ".part":
+            raise DataError(f"{folder} is an unfinished store. Run the same `plurank ingest` again to continue.")
+        raise DataError(f"{folder} is not a store: it has no {MANIFEST}. Make one with `plurank ingest`.")
+    try:
+        manifest = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DataError(f"{file} is damaged, or not of a store. Ingest the data again.")
+    if manifest.get("version") != VERSION:
+        came = manifest.get("version")
+        raise DataError(f"{folder} is a store of version {came}; this plurank reads {VERSION}. Ingest the data again.")
+    is_sealed = manifest.get("checksum") == seal(manifest) and manifest.keys() >= set(FIELDS)
+    if not is_sealed or not _is_manifest(manifest):
+        raise DataError(f"{file} is damaged: its content has changed. Ingest the data again.")
+    return manifest
+
+
+def seal(manifest: Manifest) -> int:
+    """Return the checksum of a manifest without its own."""
+    content = {key: value for key, value in manifest.items() if key != "checksum"}
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
+
+
+# Checks of everything that is used as a position in an array. Checksums find damage, but a forged store can have valid
+# ones, and kernels would then read and write anywhere.
+
+COUNTS = ("n_users", "n_items", "n_comparisons", "least_per_user", "most_per_user")
+
+
+def _is_manifest(manifest: Manifest) -> bool:
+    """Check whether a manifest has fields of the right kinds, and names no file that is not the store's own."""
+    shards = manifest["shards"]
+    return (
+        all(_is_count(manifest[name]) for name in COUNTS)
+        and all(is_number(manifest[name]) and manifest[name] > 0 for name in ("total_weight", "median_per_user"))
+        and isinstance(manifest["is_weighted"], bool)
+        and check_exclusions(manifest.get("excluded", []))  # which older stores do not have
+        and _is_record(manifest["items"], {ITEMS})
+        and isinstance(shards, list)
+        and all(_is_shard(shard, manifest["is_weighted"]) for shard in shards)
+        and all(sum(shard[name] for shard in shards) == manifest[name] for name in ("n_users", "n_comparisons"))
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_whole(value) and 0 < value < 2**62
+
+
+def _is_shard(shard: Any, is_weighted: bool) -> bool:
+    if not isinstance(shard, dict) or not isinstance(shard.get("files"), list):
+        return False
+    names = {f"{name}.npy" for name in COLUMNS if is_weighted or name != "weights"} | {USERS}
+    return (
+        re.fullmatch("[0-9]{1,20}", str(shard.get("name"))) is not None
+        and _is_count(shard.get("n_users"))
+        and _is_count(shard.get("n_comparisons"))
+        and all(_is_record(record, names) for record in shard["files"])
+        and {record["name"] for record in shard["files"]} == names
+    )
+
+
+def _is_record(record: Any, names: set[str]) -> bool:
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("name"), str)
+        and record["name"] in names
+        and _is_whole(record.get("size"))
+        and _is_whole(record.get("checksum"))
+    )
+
+
+def check_arrays(folder: Path, shard: dict[str, Any], n_items: int, is_weighted: bool) -> None:
+    """Raise an error for a shard whose arrays are not what its manifest says, or lead outside each other."""
+    n_users, n = shard["n_users"], shard["n_comparisons"]
+    for name in COLUMNS if is_weighted else list(COLUMNS)[:3]:
+        try:
+            array = map_array(folder, name)
+        except Exception:  # a damaged npy can raise nearly anything
+            array = np.empty(0)
+        expected = n_users + 1 if name == "offsets" else n
+        if array.dtype != COLUMNS[name] or array.shape != (expected,) or not _is_sound(name, array, n, n_items):
+            raise DataError(f"{folder / name}.npy is not valid. Ingest the data again.")
+    if count_labels(folder / USERS) != n_users:
+        raise DataError(f"{folder / USERS} is not valid. Ingest the data again.")
+
+
+def _is_sound(name: str, array: NDArray[Any], n: int, n_items: int) -> bool:
+    if name == "offsets":
+        return bool(array[0] == 0 and array[-1] == n and (np.diff(array) >= 0).all())
+    if name == "weights":
+        return bool(array.min() >= LEAST_WEIGHT / 2 and array.max() <= MOST_WEIGHT)  # a tie is half a win
+    return bool(array.min() >= 0 and array.max() < n_items)

@@ -1,13 +1,10 @@
-"""Comparisons that live on disk, in shards of whole users, so that there may be more of them than memory.
+"""Comparisons on disk, in shards of whole users, of which there may be more than fit into memory.
 
 A store is a folder with ``manifest.json`` (counts, and the names, sizes and checksums of all files), ``items.parquet``
 (the labels of items) and ``shards/``. Users are sorted over all shards as in :class:`Comparisons`. ``plurank ingest``
 makes one.
 """
 
-import json
-import re
-import zlib
 from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
@@ -18,112 +15,28 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.data.build import LEAST_WEIGHT, MOST_WEIGHT
 from plurank.data.comparisons import Comparisons
+from plurank.data.diagnostics import summarise_counts
 from plurank.data.encoding import Labels, as_labels
-from plurank.data.exclusions import Exclusion, check_exclusions
-from plurank.data.readers import File
-from plurank.data.summary import summarise_counts
+from plurank.data.exclusions import Exclusion
+from plurank.data.frames import File
 from plurank.exceptions import DataError, ParameterError
 from plurank.io import as_path
 from plurank.store.shards import (
+    ITEMS,
+    SHARDS,
     USERS,
     FileRecord,
+    check_arrays,
     check_content,
     check_size,
-    count_labels,
     map_array,
     map_columns,
     read_labels,
+    read_manifest,
 )
 from plurank.text import describe_spread, list_sizes
-from plurank.validation import is_number
 
-# What a store must be like before its numbers are used as places in arrays, however well it is sealed.
-#
-# Checksums find damage. Whoever makes a store on purpose can seal anything; kernels would then read and write anywhere.
-
-COUNTS = ("n_users", "n_items", "n_comparisons", "least_per_user", "most_per_user")
-ARRAYS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
-
-
-def is_manifest(manifest: dict[str, Any], items: str) -> bool:
-    """Check whether a manifest has fields of the right kinds, and names no file that is not the store's own."""
-    shards = manifest["shards"]
-    return (
-        all(_is_count(manifest[name]) for name in COUNTS)
-        and all(is_number(manifest[name]) and manifest[name] > 0 for name in ("total_weight", "median_per_user"))
-        and isinstance(manifest["is_weighted"], bool)
-        and check_exclusions(manifest.get("excluded", []))  # which older stores do not have
-        and _is_record(manifest["items"], {items})
-        and isinstance(shards, list)
-        and all(_is_shard(shard, manifest["is_weighted"]) for shard in shards)
-        and all(sum(shard[name] for shard in shards) == manifest[name] for name in ("n_users", "n_comparisons"))
-    )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return _is_whole(value) and 0 < value < 2**62
-
-
-def _is_shard(shard: Any, is_weighted: bool) -> bool:
-    if not isinstance(shard, dict) or not isinstance(shard.get("files"), list):
-        return False
-    names = {f"{name}.npy" for name in ARRAYS if is_weighted or name != "weights"} | {USERS}
-    return (
-        re.fullmatch("[0-9]{1,20}", str(shard.get("name"))) is not None
-        and _is_count(shard.get("n_users"))
-        and _is_count(shard.get("n_comparisons"))
-        and all(_is_record(record, names) for record in shard["files"])
-        and {record["name"] for record in shard["files"]} == names
-    )
-
-
-def _is_record(record: Any, names: set[str]) -> bool:
-    return (
-        isinstance(record, dict)
-        and isinstance(record.get("name"), str)
-        and record["name"] in names
-        and _is_whole(record.get("size"))
-        and _is_whole(record.get("checksum"))
-    )
-
-
-def check_arrays(folder: Path, shard: dict[str, Any], n_items: int, is_weighted: bool) -> None:
-    """Raise an error for a shard whose arrays are not what its manifest says, or lead outside each other."""
-    n_users, n = shard["n_users"], shard["n_comparisons"]
-    for name in ARRAYS if is_weighted else list(ARRAYS)[:3]:
-        try:
-            array = map_array(folder, name)
-        except Exception:  # a damaged npy can raise nearly anything
-            array = np.empty(0)
-        expected = n_users + 1 if name == "offsets" else n
-        if array.dtype != ARRAYS[name] or array.shape != (expected,) or not _is_sound(name, array, n, n_items):
-            raise DataError(f"{folder / name}.npy is not what a store has there. Ingest the data again.")
-    if count_labels(folder / USERS) != n_users:
-        raise DataError(f"{folder / USERS} is not what a store has there. Ingest the data again.")
-
-
-def _is_sound(name: str, array: NDArray[Any], n: int, n_items: int) -> bool:
-    if name == "offsets":
-        return bool(array[0] == 0 and array[-1] == n and (np.diff(array) >= 0).all())
-    if name == "weights":
-        return bool(array.min() >= LEAST_WEIGHT / 2 and array.max() <= MOST_WEIGHT)  # a tie is half a win
-    return bool(array.min() >= 0 and array.max() < n_items)
-
-
-MANIFEST, ITEMS, SHARDS = "manifest.json", "items.parquet", "shards"
-FORMAT, VERSION = "plurank store", 1
-FIELDS = (
-    "n_users", "n_items", "n_comparisons", "total_weight", "is_weighted", "least_per_user", "median_per_user",
-    "most_per_user", "items", "shards",
-)  # fmt: skip
-
-Manifest = dict[str, Any]
 _checked: set[tuple[Path, int, int]] = set()  # files whose content this process has checked, with size and time
 
 
@@ -199,7 +112,7 @@ class Store:
         self._first_users = [0, *accumulate(shard["n_users"] for shard in self._manifest["shards"])]
 
     def __getstate__(self) -> dict[str, Any]:
-        # the manifest travels, so that whoever opens the files elsewhere notices if they are others
+        # with the manifest, so that a worker notices other files at the same path
         return {name: value for name, value in self.__dict__.items() if name not in ("items", "offsets")}
 
     @property
@@ -313,7 +226,9 @@ class Store:
             If a file is damaged.
         """
         if not 0 <= begin <= end <= self.n_users:
-            raise ParameterError(f"expected 0 <= begin <= end <= {self.n_users:,} users, got {begin} and {end}.")
+            raise ParameterError(
+                f"expected 0 <= begin <= end <= {self.n_users:,} users, got {begin} and {end}.", parameter="begin"
+            )
         numbers = range(self.n_shards)
         touched = [n for n in numbers if self._first_users[n] < end and begin < self._first_users[n + 1]]
         return join_users([self._part(number, begin, end, labelled) for number in touched or [0]])
@@ -419,31 +334,3 @@ def _existing_folder(path: File) -> Path:
     if not folder.is_dir():
         raise DataError(f"{folder}: there is no such store. Make one with `plurank ingest`.")
     return folder
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """Read what a store says of itself; refuse what is none, or not whole."""
-    file = folder / MANIFEST
-    if not file.is_file():
-        if folder.suffix == ".part":
-            raise DataError(f"{folder} is a store that is not finished. Run the same `plurank ingest` again to go on.")
-        raise DataError(f"{folder} is not a store: it has no {MANIFEST}. Make one with `plurank ingest`.")
-    try:
-        manifest = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        manifest = None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise DataError(f"{file} is damaged, or not of a store. Ingest the data again.")
-    if manifest.get("version") != VERSION:
-        came = manifest.get("version")
-        raise DataError(f"{folder} is a store of version {came}; this plurank reads {VERSION}. Ingest the data again.")
-    is_sealed = manifest.get("checksum") == seal(manifest) and manifest.keys() >= set(FIELDS)
-    if not is_sealed or not is_manifest(manifest, ITEMS):
-        raise DataError(f"{file} is damaged: it is not what was written. Ingest the data again.")
-    return manifest
-
-
-def seal(manifest: Manifest) -> int:
-    """Return the checksum of a manifest without its own."""
-    content = {key: value for key, value in manifest.items() if key != "checksum"}
-    return zlib.crc32(json.dumps(content, sort_keys=True).encode())

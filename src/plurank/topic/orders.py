@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.choices import Mixing
-from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import index_pairs
 from plurank.engine.blocks import cut_users
 from plurank.metrics.rankings import places_of
 from plurank.types import Codes, Floats

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.build import index_pairs
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import index_pairs
 from plurank.random import uniforms_at
 from plurank.topic.item_moments import SignedCounts
 from plurank.types import Codes, Floats

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from plurank.data.readers import is_item_list, read_item_list
+from plurank.data.items import is_item_list, read_item_list
 from plurank.exceptions import DataError
 from plurank.mixed.blank import blank_model
 from plurank.models.base import RankingModel
