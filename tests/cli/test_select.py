@@ -84,7 +84,7 @@ def test_select_says_which_command_comes_next(run_quickly, few_votes, selection,
 
 def test_select_marks_one_ranking_whatever_the_mixing(selection):
     one = plurank.Selection(1, "utility", "1 ranking.", selection.table)
-    chosen = [row["n_rankings"] for row in select.describe_selection(one)["candidates"] if row["chosen"]]
+    chosen = [row["n_rankings"] for row in one.summary()["candidates"] if row["chosen"]]
     assert chosen == [1]
 
 

@@ -8,7 +8,7 @@ import plurank
 from plurank.cli import options
 from plurank.cli.files import check_output, written
 from plurank.cli.output import emit_json, out, progress
-from plurank.cli.summaries import describe_model, print_legend
+from plurank.cli.summaries import print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
 from plurank.exceptions import MissingExtraError, extra
 from plurank.text import percent
@@ -139,6 +139,7 @@ def _describe(story: Story) -> dict[str, Any]:
         for name, model in models.items()
     }
     return {
+        **story.model.summary(items=True),
         "simulated": True,
         "n_comparisons": len(story.made.comparisons),
         "n_held_out": len(story.test),
@@ -147,7 +148,6 @@ def _describe(story: Story) -> dict[str, Any]:
         "ranking_error": _ranking_error(story.model),
         "paper_ranking_error": _ranking_error(story.paper),
         "held_out": scores,
-        **describe_model(story.model),
     }
 
 
@@ -173,7 +173,7 @@ def _print(story: Story, no_page: str) -> None:
 
 def _print_rankings(console: "Console", story: Story) -> None:
     console.print("The rankings it found, and how much people follow each:", style="bold")
-    described = describe_model(story.model)
+    described = story.model.summary(items=True)
     shown = [described["rankings"][k] for k in story.order]
     console.print(ranking_tables(console, shown, described["n_items"], list(CAMPS)))
     print_legend(console, described, described["n_items"])

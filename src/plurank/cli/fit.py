@@ -13,8 +13,7 @@ from plurank.cli.errors import OPTIONS, say_how_to_resume
 from plurank.cli.files import check_model, written
 from plurank.cli.inputs import add_texts, read
 from plurank.cli.output import emit_json, note, out, progress, warn
-from plurank.cli.select import describe_selection
-from plurank.cli.summaries import describe_model, print_model
+from plurank.cli.summaries import print_model
 from plurank.exceptions import ParameterError
 from plurank.text import count, label
 
@@ -155,8 +154,9 @@ def fit(
     if checkpoint is not None:
         _clear(checkpoint)
     if as_json:
-        selected = {} if selection is None else {"selection": describe_selection(selection)}
-        emit_json({"output": str(output), "data": found, **selected, **describe_model(model)})
+        summary = model.summary(items=True)
+        selected = {} if selection is None else {"selection": selection.summary()}
+        emit_json({"output": str(output), **selected, **summary, "data": {**summary["data"], **found}})
     else:
         _print(model, output)
 
@@ -233,5 +233,5 @@ def _select(source: "Comparisons | Store", settings: dict[str, Any], seed: int) 
 
 def _print(model: "RankingModel", output: Path) -> None:
     console = out()
-    print_model(console, describe_model(model), TOP)
+    print_model(console, model.summary(items=True), TOP)
     console.print(f"\nSaved as {label(output)}. Next: plurank show {label(output)}", soft_wrap=True)

@@ -1,6 +1,5 @@
 """``plurank select``: the number of rankings, and the mixing."""
 
-import math
 import re
 import shlex
 from pathlib import Path
@@ -66,7 +65,7 @@ def select(
         )
     following = _next_command(selection, inputs.name_of(data), seed, ties, column, items)
     if as_json:
-        emit_json({**describe_selection(selection), "next": following})
+        emit_json({**selection.summary(), "next": following})
     else:
         _print(selection, following)
 
@@ -91,26 +90,6 @@ def parse_candidates(text: str) -> list[int]:
     return sorted(numbers)
 
 
-def describe_selection(selection: "Selection") -> dict[str, Any]:
-    """Return the choice and the figures of every candidate in plain values, None for NaN."""
-    rows = [
-        {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
-        for row in selection.table.to_dicts()
-    ]
-    for row in rows:
-        # one ranking is the same however it is mixed
-        is_way = row["n_rankings"] == 1 or row["mixing"] == selection.mixing
-        row["chosen"] = is_way and row["n_rankings"] == selection.n_rankings
-    influence = selection.influence
-    return {
-        "n_rankings": selection.n_rankings,
-        "mixing": selection.mixing,
-        "answer": selection.answer,
-        "candidates": rows,
-        "influence": None if influence is None else {**influence.to_dict(), "sentence": influence.sentence},
-    }
-
-
 def _next_command(
     selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None, items: Path | None
 ) -> str:
@@ -132,7 +111,7 @@ def _next_command(
 def _print(selection: "Selection", following: str) -> None:
     console = out()
     console.print(EXPLANATION.format(guess=plurank.log_likelihood([0.5])))
-    console.print(_table(describe_selection(selection)["candidates"]))
+    console.print(_table(selection.summary()["candidates"]))
     console.print(f"* {selection.answer}", style="bold")
     if selection.influence is not None and selection.influence.flagged:
         console.print(f"! {selection.influence.sentence}", style="yellow")

@@ -1,6 +1,6 @@
 """Tables of plain values."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -9,7 +9,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.text import label, percent, quote, shorten
 
 LABEL_WIDTH = 26  # longer texts end in an ellipsis where there is no room for more
@@ -35,11 +34,6 @@ def facts(rows: list[tuple[str, str]]) -> Table:
     for name, value in rows:
         grid.add_row(Text(name, style="dim"), value)
     return grid
-
-
-def left_out(excluded: Iterable[Exclusion]) -> list[tuple[str, str]]:
-    """Return rows for :func:`facts` that say what was left out, and why."""
-    return [("left out", sentence.rstrip(".").replace(" left out", "", 1)) for sentence in list_exclusions(excluded)]
 
 
 def ranking_tables(console: Console, rankings: list[dict[str, Any]], top: int, names: list[str] | None = None) -> Group:

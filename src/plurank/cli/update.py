@@ -12,7 +12,6 @@ from plurank.cli.errors import about
 from plurank.cli.files import check_output, written
 from plurank.cli.inputs import add_texts, read_data
 from plurank.cli.output import emit_json, out, progress, warn
-from plurank.cli.summaries import describe_model
 from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, label
 
@@ -93,7 +92,7 @@ def update(
         "n_new_items": len(fitted.items_) - n_items,
     }
     if as_json:
-        emit_json({"output": str(output or model), **sizes, **reported, **describe_model(fitted)})
+        emit_json({**fitted.summary(items=True), "output": str(output or model), **sizes, **reported})
     else:
         _print(output or model, sizes)
 

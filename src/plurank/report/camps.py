@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
 from plurank.report.privacy import (
@@ -14,14 +12,7 @@ from plurank.report.privacy import (
     show_count,
     show_parts,
 )
-from plurank.report.wording import listing
-from plurank.text import count
-
-CLOSE = 0.8  # weight of a ranking that a person follows nearly alone
-DIRECTIONS = (
-    "Hardly anybody follows one ranking alone, so read the rankings as directions of taste that everybody blends, "
-    "not as groups of people."
-)
+from plurank.text import count, listing
 
 
 @dataclass(frozen=True)
@@ -84,10 +75,3 @@ def describe_camps(camps: Sequence[Camp]) -> str:
     begin = f"{say_people(first.shown)} {_follow(first.shown)} ranking 1 most"
     told = listing([begin, *(f"{say_people(camp.shown)} ranking {camp.ranking}" for camp in rest)])
     return f"{told[0].upper()}{told[1:]}."
-
-
-def are_directions(model: RankingModel) -> bool:
-    """Check whether hardly anybody follows one ranking alone."""
-    close = int((np.max(model.user_weights_, axis=1) >= CLOSE).sum())
-    n_users = len(model.user_weights_)
-    return close < max(1, min(FEWEST, 0.1 * n_users), 0.02 * n_users)

@@ -7,25 +7,13 @@ import numpy as np
 from plurank.exceptions import ParameterError
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
-from plurank.report.camps import CLOSE, DIRECTIONS, are_directions
 from plurank.report.leads import sure_leads, sure_places
-from plurank.report.privacy import show_count
 from plurank.report.texts import mention, texts_of
-from plurank.report.wording import listing
-from plurank.text import percent
 from plurank.types import Floats
 from plurank.validation import check_whole
 
 N_NAMED, N_TYPICAL = 3, 3
 ITEMS = ("top", "high", "low")  # of a description
-# how people's weights look, up to which mean share of the ranking they follow most, between 1 / K and 1
-HABITS = (
-    (0.15, "Nobody stands out: nearly everybody mixes the rankings in about the same shares."),
-    (0.5, "Most people mix several rankings, each in a way of their own."),
-    (0.8, "Most people have one main ranking, and follow others a little."),
-    (1.0, "Most people follow one ranking nearly alone."),
-)
-ALIKE_BLENDS = "Everybody blends the rankings in nearly the same shares: small differences decide who prefers what."
 
 
 def describe_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, Any]]:
@@ -113,32 +101,6 @@ def _sentence(lead: str, high: list[str], low: list[str], n_rankings: int, *, is
     others, do = ("the other", "does") if n_rankings == 2 else ("the others", "do")
     told = f"{lead}, unlike {others}" if is_rare else lead
     return f"{told}; puts {' and '.join(parts)} than {others} {do}." if parts else f"{told}."
-
-
-def describe_mixing(model: RankingModel, fewest: int = 1) -> str:
-    """Say in a sentence or two how people mix the rankings; groups of fewer people than ``fewest`` get no number."""
-    n_rankings = len(model.rankings_)
-    if n_rankings == 1:
-        return "There is one ranking for everybody."
-    main = model.user_weights_.max(axis=1)
-    own = (float(main.mean()) - 1.0 / n_rankings) / (1.0 - 1.0 / n_rankings)  # 0: all alike, 1: one ranking each
-    words = next(words for most, words in HABITS if own <= most + 1e-9)
-    if words == HABITS[0][1] and getattr(model, "mixing", None) == "utility":
-        words = ALIKE_BLENDS
-    n_close = int((main >= CLOSE).sum())
-    shares = [f"{_so_many(n_close, len(main), fewest)} one ranking at 80% or more"]
-    if n_rankings > 2 and n_close < len(main):
-        at_half = _so_many(int((main >= 0.5).sum()), len(main), fewest)
-        shares.append(f"{at_half} one at half or more".replace(" of people", ""))
-    told = listing(shares)
-    directions = f" {DIRECTIONS}" if are_directions(model) else ""
-    return f"{words} {told[0].upper()}{told[1:]}.{directions}"
-
-
-def _so_many(n: int, n_users: int, fewest: int) -> str:
-    if n in (0, n_users):
-        return "everybody follows" if n else "nobody follows"
-    return f"{percent(n / n_users)} of people follow" if n >= fewest else f"{show_count(n, fewest)} people follow"
 
 
 def typical_people(model: RankingModel, n: int = N_TYPICAL) -> list[dict[str, Any]]:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from plurank.models.base import RankingModel
-from plurank.report.wording import listing
-from plurank.text import label, quote
+from plurank.text import label, listing, quote
 
 LONGEST_NAME = 32  # characters; a longer text is a statement
 STATEMENTS = 0.25  # of all items, from which on they are a poll of statements

@@ -2,7 +2,6 @@
 
 import textwrap
 import unicodedata
-from collections.abc import Sequence
 
 from plurank.text import shorten
 
@@ -22,13 +21,3 @@ def _characters(text: str, columns: int) -> int:
     """Return how many characters of a text fill some columns."""
     width = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
     return max(1, columns * len(text) // max(width, 1)) if width > len(text) else columns
-
-
-def people(n: int) -> str:
-    """Say how many people: "1 person", "2,000 people"."""
-    return "1 person" if n == 1 else f"{n:,} people"
-
-
-def listing(words: Sequence[str]) -> str:
-    """Join words as a sentence does: "a, b and c"."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -28,8 +28,7 @@ from plurank.report.theme import (
     row_height,
     whole_axis,
 )
-from plurank.report.wording import people
-from plurank.text import count
+from plurank.text import count, people
 from plurank.types import Integers
 
 FEW_ITEMS = 30  # that have a bar each

@@ -26,8 +26,8 @@ from plurank.report.theme import (
     by_name,
     finish,
 )
-from plurank.report.wording import fit, people
-from plurank.text import label, percent
+from plurank.report.wording import fit
+from plurank.text import label, people, percent
 from plurank.types import Floats
 
 MOST_SHOWN = 2_000  # people on a map
