@@ -58,7 +58,7 @@ def test_import_plurank_loads_nothing_heavy():
 @pytest.mark.parametrize("args", [["--help"], ["fit", "--help"], ["serve", "--help"]])
 def test_help_loads_nothing_heavy(args):
     loaded = loaded_after(MAIN, *args)
-    assert "plurank.cli.app" in loaded
+    assert "plurank.cli.program" in loaded
     assert loaded & HEAVY == set()
 
 

@@ -148,7 +148,7 @@ def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
         raise DataError(f"{path} reads data from a pipe, e.g. {example}; got a terminal.")
     folder = TemporaryDirectory(prefix="plurank-")
     try:
-        named = _keep(path, Path(folder.name) / "stdin")
+        named = _copy_pipe(path, Path(folder.name) / "stdin")
     except BaseException:
         folder.cleanup()
         raise
@@ -157,7 +157,7 @@ def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
     return named
 
 
-def _keep(path: Path, target: Path) -> Path:
+def _copy_pipe(path: Path, target: Path) -> Path:
     """Copy a pipe into a file with the suffix of its format."""
     with target.open("wb") as file:
         if str(path) in STDIN:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plurank.models.base import RankingModel
 
 
-def show(
+def show_command(
     file: Annotated[
         Path,
         typer.Argument(
