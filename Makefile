@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both create and reuse .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml setup.py README.md $(shell find src -name '*.py' -o -name '*.[ch]pp' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
+SOURCES := pyproject.toml setup.py README.md $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.[ch]pp' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 HAS_COMPILER = command -v "$${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null
 
 .PHONY: help demo test test-long compiler sanitize kernels browser check format coverage mutants release docs pictures benchmarks peers clean

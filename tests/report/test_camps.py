@@ -5,8 +5,7 @@ import pytest
 
 import plurank
 from plurank.models.summary import DIRECTIONS, are_directions, describe_mixing
-from plurank.report.camps import camps_of, describe_camps
-from plurank.report.privacy import show_count, show_parts
+from plurank.report.camps import camps_of, describe_camps, show_count, show_parts
 from tests.report.conftest import Told
 
 

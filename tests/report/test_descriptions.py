@@ -6,7 +6,7 @@ import pytest
 import plurank
 from plurank.models.summary import describe_mixing
 from plurank.report import descriptions
-from plurank.report.wording import fit
+from plurank.report.texts import fit_text
 from plurank.text import listing, people
 from tests.report.conftest import MAKERS, Told
 
@@ -117,9 +117,9 @@ def test_typical_people_are_near_a_ranking_and_well_known():
 
 
 def test_long_labels_are_cut_to_columns():
-    assert fit("x" * 50, 10) == "x" * 9 + "…"
-    assert fit("one two three", 10) == "one two…"
-    assert fit("共" * 50, 10) == "共" * 4 + "…"
+    assert fit_text("x" * 50, 10) == "x" * 9 + "…"
+    assert fit_text("one two three", 10) == "one two…"
+    assert fit_text("共" * 50, 10) == "共" * 4 + "…"
 
 
 def test_numbers_are_put_into_words():

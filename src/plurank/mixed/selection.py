@@ -112,7 +112,7 @@ class Selection:
         Chart
             A Vega-Lite chart, which a notebook shows and ``chart.save`` saves.
         """
-        from plurank.report.figures.selection import draw_selection
+        from plurank.report.figures.evaluation import draw_selection
 
         return draw_selection(self)
 

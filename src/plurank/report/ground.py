@@ -13,8 +13,8 @@ from plurank.data.encoding import look_up
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.consensus import CONTESTED, DISLIKED, LIKED, SAME, TOO_FEW, UNDECIDED
-from plurank.report.blocks import Table, table
-from plurank.report.privacy import FEWER
+from plurank.report.camps import FEWER
+from plurank.report.page_blocks import Table, table
 from plurank.report.texts import has_statements, mention, text_of
 from plurank.text import count, listing, percent
 

@@ -19,15 +19,14 @@ from plurank.models.consensus import TOO_FEW
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.report import ground as common
 from plurank.report import sections, story
-from plurank.report.blocks import Figure, Table, figure
-from plurank.report.camps import Camp, camps_of
+from plurank.report.camps import FEWEST, Camp, camps_of
 from plurank.report.figures.contested import draw_agreement, draw_contested
 from plurank.report.figures.data import draw_comparisons
-from plurank.report.figures.fit import draw_calibration
+from plurank.report.figures.evaluation import draw_calibration
 from plurank.report.figures.people import draw_people
-from plurank.report.figures.rankings import draw_rankings
+from plurank.report.figures.places import draw_rankings
 from plurank.report.ground import Ground
-from plurank.report.privacy import FEWEST
+from plurank.report.page_blocks import Figure, Table, figure
 from plurank.report.texts import has_statements
 from plurank.store.store import Store
 from plurank.types import Progress, silent

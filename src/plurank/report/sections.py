@@ -14,13 +14,11 @@ from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
 from plurank.models.summary import describe_mixing
 from plurank.report import descriptions
-from plurank.report.blocks import Table, table
-from plurank.report.camps import Camp
+from plurank.report.camps import FEWEST, Camp
 from plurank.report.ground import Ground
-from plurank.report.privacy import FEWEST
+from plurank.report.page_blocks import Table, table
 from plurank.report.story import describe_exclusions
-from plurank.report.texts import has_statements, text_of, texts_of
-from plurank.report.wording import fit
+from plurank.report.texts import fit_text, has_statements, text_of, texts_of
 from plurank.text import count, describe_spread, label, listing, percent
 
 PACKAGES = ("plurank", "numpy", "scipy", "polars", "vl-convert-python")
@@ -172,7 +170,7 @@ def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
 
 
 def _named(users: list[Any], remarks: list[str]) -> str:
-    return listing([f"{fit(label(user), 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
+    return listing([f"{fit_text(label(user), 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
 
 
 def shares_table(camps: list[Camp]) -> Table:

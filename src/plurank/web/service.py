@@ -17,8 +17,8 @@ from plurank.data.encoding import Labels
 from plurank.exceptions import DataError, ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.person import Person
+from plurank.report.camps import is_few, show_rounded
 from plurank.report.descriptions import describe_rankings
-from plurank.report.privacy import is_few, show_rounded
 from plurank.types import Codes
 from plurank.web.responses import RequestError
 from plurank.web.schemas import Id
