@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both create and reuse .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml setup.py README.md $(shell find src -name '*.py' -o -name '*.[ch]pp' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
+SOURCES := pyproject.toml setup.py README.md $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.[ch]pp' -o -name '*.jinja' -o -name '*.css' -o -path '*/web/page/*')
 HAS_COMPILER = command -v "$${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null
 
 .PHONY: help demo test test-long compiler sanitize kernels browser check format coverage mutants release docs pictures benchmarks peers clean
@@ -9,7 +9,7 @@ HAS_COMPILER = command -v "$${CXX:-c++}" >/dev/null || command -v g++ >/dev/null
 help:
 	@echo "make demo        install into .venv and show what plurank does, on simulated people"
 	@echo "make test        all checks and tests, on the built wheel"
-	@echo "make test-long   what takes minutes: faults everywhere, more simulations, every screen"
+	@echo "make test-long   what takes minutes: faults, random and extreme fits, more simulations, every screen"
 	@echo "make format      sort imports and lay out the code"
 	@echo "make sanitize    the kernels under address and undefined-behaviour sanitizers (about two minutes)"
 	@echo "make coverage    which lines and branches the tests reach (about a quarter of an hour)"
@@ -46,8 +46,8 @@ compiler:
 sanitize: .venv/tested-wheel
 	$(BIN)/python -m tests.kernels.sanitize
 
-# The long versions of loops over faults, seeds and screens, of which make test has a short one each, and properties on
-# examples that are new in every run.
+# The long versions of loops over faults, seeds and screens, of which make test has a short one each; short runs of the
+# quality checks (python -m tests.long.soak and others); and properties on examples that are new in every run.
 test-long: .venv/tested-wheel browser
 	PLURANK_EXAMPLES=random $(BIN)/python -m pytest -n 2 --dist loadfile -rs tests/long $$(grep -rlE '^@given' tests)
 
@@ -80,7 +80,7 @@ coverage: .venv/tested-wheel browser
 	$(BIN)/python -m coverage report --skip-covered --fail-under 95
 
 mutants: .venv/tested-wheel
-	$(BIN)/python -m benchmarks.mutants
+	$(BIN)/python -m tools.mutants
 
 release: .venv/dev
 	rm -rf build dist .venv/wheel

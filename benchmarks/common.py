@@ -22,12 +22,14 @@ def machine() -> dict[str, str]:
     return {"cores": str(os.cpu_count()), "python": platform.python_version(), "versions": packages}
 
 
-def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None = None) -> None:
-    """Write rows to results/NAME.csv.
+def write_results(
+    name: str, rows: list[dict[str, Any]], replacing: str | None = None, folder: Path | None = None
+) -> None:
+    """Write rows to NAME.csv in a folder, the results of benchmarks unless another is given.
 
     With ``replacing``, the name of a column, earlier rows stay unless new ones have the same value there.
     """
-    path = RESULTS / f"{name}.csv"
+    path = (folder or RESULTS) / f"{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [{**row, **machine()} for row in rows]
     if replacing is not None and path.exists():
@@ -39,7 +41,7 @@ def write_results(name: str, rows: list[dict[str, Any]], replacing: str | None =
         writer = csv.DictWriter(file, fieldnames=names)
         writer.writeheader()
         writer.writerows(rows)
-    print(f"wrote benchmarks/results/{name}.csv")
+    print(f"wrote {os.path.relpath(path)}")
 
 
 def parser_of(about: str | None) -> argparse.ArgumentParser:

@@ -32,9 +32,9 @@ def on_page_content(html: str, **_: Any) -> str:
 
 def describe_commands() -> str:
     """Give the help of every command, in Markdown."""
-    from plurank.cli.app import COMMANDS
+    from plurank.cli.program import COMMANDS
 
-    helps = {command.__name__: help_of(command.__name__) for command in COMMANDS}
+    helps = {command: help_of(command) for command in COMMANDS}
     return "\n".join(f"## plurank {name}\n\n```text\n{text}\n```\n" for name, text in helps.items())
 
 
@@ -42,7 +42,7 @@ def help_of(command: str) -> str:
     """Give what `plurank COMMAND --help` prints in a window of 80 columns."""
     from typer.testing import CliRunner
 
-    from plurank.cli.app import app
+    from plurank.cli.program import app
 
     runner = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"})
     return runner.invoke(app, [command, "--help"], prog_name="plurank").stdout.rstrip()

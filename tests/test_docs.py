@@ -70,7 +70,7 @@ def test_every_step_file_says_where_it_comes_from():
 
 
 DOCUMENTS = [file for place in ("*.md", "Makefile", "docs/**/*.md", "benchmarks/**/*.md") for file in ROOT.glob(place)]
-RUN = re.compile(r"python -m ((?:benchmarks|tests|docs)\.[^`#)|\n]*)")
+RUN = re.compile(r"python -m ((?:benchmarks|tests|docs|tools)\.[^`#)|\n]*)")
 COMMANDS = sorted({command for document in DOCUMENTS for command in RUN.findall(document.read_text())})
 
 

@@ -1,6 +1,7 @@
 """Words that sentences everywhere share."""
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 UNSEEN = {"Cc", "Cs", "Cf", "Zl", "Zp"}  # control characters, unpaired surrogates, marks that change the direction
@@ -57,6 +58,16 @@ def percent(share: float) -> str:
 def count(n: int, noun: str) -> str:
     """Return a number with its noun: "1 user", "2,000 users"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def people(n: int) -> str:
+    """Return how many people: "1 person", "2,000 people"."""
+    return "1 person" if n == 1 else f"{n:,} people"
+
+
+def listing(words: Sequence[str]) -> str:
+    """Join words as a sentence does: "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def describe_size(n_comparisons: int, n_users: int, n_items: int) -> str:

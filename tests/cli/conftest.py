@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import plurank
-from plurank.cli.app import app
+from plurank.cli.program import app
 
 # as if typed in a shell of its own: Ctrl-C works even where the tests themselves run in the background
 START = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from plurank.cli import main; main()"

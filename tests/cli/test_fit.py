@@ -211,7 +211,7 @@ def test_fit_survives_an_interrupt_after_saving_and_says_what_is_there(run, few_
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("plurank.cli.fit._print", interrupt)
+    monkeypatch.setattr("plurank.cli.training._print_fit", interrupt)
     result = run("fit", few_votes, "-k", 1, "-o", tmp_path / "m.plurank", code=130)
     assert "m.plurank had already been written" in result.stderr
     plurank.load(tmp_path / "m.plurank")

@@ -45,11 +45,13 @@ def test_ingest_takes_several_files_globs_columns_and_ties(run, write, tmp_path)
     found = json.loads(run("ingest", tmp_path / "*.csv", "-o", store, *args).stdout)
     size = found.pop("n_bytes")
     assert size > 100
-    assert found == {
+    expected = {
         "output": str(store), "n_users": 2, "n_items": 2, "n_comparisons": 2, "min_per_user": 1, "median_per_user": 1.0,
         "max_per_user": 1, "is_weighted": False, "total_weight": 2.0, "n_shards": 1,
         "excluded": [{"what": "row", "n": 2, "total": 4, "reason": "ties"}],
     }  # fmt: skip
+    assert {name: found[name] for name in expected} == expected
+    assert found == {**expected, **plurank.open_store(store).summary()}
     assert plurank.open_store(store).users.tolist() == ["a.csv", "b.csv"]
 
 

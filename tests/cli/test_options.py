@@ -9,8 +9,8 @@ import pytest
 import typer
 
 import plurank
-from plurank.cli import errors
-from plurank.cli.app import app
+from plurank.cli import error_messages
+from plurank.cli.program import app
 from plurank.exceptions import Argument
 
 COMMANDS = typer.main.get_command(app).commands
@@ -233,11 +233,11 @@ def test_a_wrong_value_is_told_in_options(run, files, command, name, wrong, monk
     assert not re.search(r"(?<!--column )\b\w+=['{\[(.]|\w=(True|False|None)\b|\w=[ .,]", text), text
 
 
-@pytest.mark.parametrize("parameter", errors.OPTIONS)
+@pytest.mark.parametrize("parameter", error_messages.OPTIONS)
 def test_every_parameter_of_the_table_becomes_an_option_of_some_command(parameter):
     error = plurank.ParameterError(parameter=parameter, expected="right", got="'wrong'")
-    option = errors.OPTIONS[parameter]
-    assert errors.explain(error) == (f"Error: {option} must be right, got 'wrong'.", 2)
+    option = error_messages.OPTIONS[parameter]
+    assert error_messages.explain_error(error) == (f"Error: {option} must be right, got 'wrong'.", 2)
     assert any(option in p.opts for made in COMMANDS.values() for p in made.params)
 
 
@@ -263,7 +263,7 @@ def test_the_table_has_every_parameter_that_messages_name_and_options_set():
     options = {option for made in COMMANDS.values() for p in made.params for option in p.opts}
     assert len(found) > 30
     alike = {name for name in found if f"--{name.removeprefix('n_').replace('_', '-')}" in options}
-    assert alike - set(errors.OPTIONS) <= PYTHON_ONLY
+    assert alike - set(error_messages.OPTIONS) <= PYTHON_ONLY
 
 
 @pytest.mark.parametrize(
@@ -279,10 +279,11 @@ def test_the_table_has_every_parameter_that_messages_name_and_options_set():
 )
 def test_arguments_in_sentences_become_options(hint, text):
     assert (
-        errors.explain(plurank.DataError("it failed.", hint=("Try ", hint, ".")))[0] == f"Error: it failed. Try {text}."
+        error_messages.explain_error(plurank.DataError("it failed.", hint=("Try ", hint, ".")))[0]
+        == f"Error: it failed. Try {text}."
     )
 
 
 def test_errors_leave_ids_alone():
     error = plurank.DataError("row 3: an item is compared with itself ('n_rankings', ties='half'). Remove the row.")
-    assert errors.explain(error)[0] == f"Error: {error}"
+    assert error_messages.explain_error(error)[0] == f"Error: {error}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import plurank
-from plurank.cli import errors
+from plurank.cli import error_messages
 
 
 def test_a_mistake_exits_with_2_and_one_sentence(start, tmp_path):
@@ -62,7 +62,7 @@ def test_ctrl_c_that_falls_into_a_finaliser_is_not_lost(capsys):
 
     hook, before = sys.unraisablehook, signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with errors.keep_interrupts():
+        with error_messages.keep_interrupts():
             Gone()  # and at once no more
             with pytest.raises(KeyboardInterrupt):
                 stay_busy(seconds=10)
@@ -75,7 +75,7 @@ def test_ctrl_c_that_falls_into_a_finaliser_is_not_lost(capsys):
 def test_ctrl_c_stays_ignored_where_it_was_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with errors.keep_interrupts():
+        with error_messages.keep_interrupts():
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -84,14 +84,14 @@ def test_ctrl_c_stays_ignored_where_it_was_ignored():
 def test_an_interrupt_that_became_an_import_error_is_still_an_interrupt():
     error = ImportError("cannot import a module whose import was interrupted")
     error.__cause__ = KeyboardInterrupt()
-    assert errors.explain(error)[1] == 130
-    assert errors.explain(SystemError("of its own"))[1] == 1
+    assert error_messages.explain_error(error)[1] == 130
+    assert error_messages.explain_error(SystemError("of its own"))[1] == 1
 
 
 def test_what_goes_wrong_because_of_an_interrupt_is_an_interrupt():
     error = OSError("Bad file descriptor")  # as of a file that was closed already
     error.__context__ = KeyboardInterrupt()
-    assert errors.explain(error)[1] == 130
+    assert error_messages.explain_error(error)[1] == 130
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes close differently")

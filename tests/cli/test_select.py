@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 import plurank
-from plurank.cli import select
+from plurank.cli import training
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_select_says_which_command_comes_next(run_quickly, few_votes, selection,
 
 def test_select_marks_one_ranking_whatever_the_mixing(selection):
     one = plurank.Selection(1, "utility", "1 ranking.", selection.table)
-    chosen = [row["n_rankings"] for row in select.describe_selection(one)["candidates"] if row["chosen"]]
+    chosen = [row["n_rankings"] for row in one.summary()["candidates"] if row["chosen"]]
     assert chosen == [1]
 
 
@@ -101,7 +101,7 @@ def test_select_says_none_where_there_were_no_new_users(run, write):
     ("text", "numbers"), [("4", [4]), ("1-3", [1, 2, 3]), ("5, 2,2", [2, 5]), ("1-2,4-5,2", [1, 2, 4, 5])]
 )
 def test_candidates_are_numbers_and_ranges(text, numbers):
-    assert select.parse_candidates(text) == numbers
+    assert training.parse_candidates(text) == numbers
 
 
 @pytest.mark.parametrize("text", ["", "0", "0-3", "3-1", "1-", "-2", "1,,2", "few", "1.5", "²", "1-99999999999"])

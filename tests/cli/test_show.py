@@ -6,7 +6,7 @@ import pytest
 
 import plurank
 from plurank.cli.tables import favourites_table
-from plurank.report.descriptions import describe_mixing
+from plurank.models.summary import describe_mixing
 from plurank.text import percent
 
 
@@ -102,6 +102,20 @@ def test_a_committee_needs_a_model_with_uncertainty(run, model_file, few_votes):
         "--committee requires a model file, but few.csv is not one"
         in run("show", few_votes, "--committee", 2, code=2).stderr
     )
+
+
+def test_show_prints_the_summary_of_the_library_as_json(run, model_file, easy_model, mixed_file, mixed_model):
+    for file, model in ((model_file, easy_model), (mixed_file, mixed_model)):
+        assert json.loads(run("show", file, "--json").stdout) == model.summary(items=True)
+        user = str(model.users_[0])
+        expected = model.user_summary(user, top=10)
+        assert json.loads(run("show", file, "--user", user, "--json").stdout) == expected
+
+
+def test_show_prints_how_well_held_out_comparisons_were_predicted(run, mixed_file, mixed_model):
+    quality = mixed_model.quality_
+    words = f"{percent(quality['accuracy'])} of {quality['n_test']:,} comparisons predicted correctly"
+    assert words in " ".join(run("show", mixed_file).stdout.split())
 
 
 def test_show_gives_a_mixed_ranking_as_json(run, mixed_file, mixed_model):

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from plurank.cli.app import app
 from plurank.cli.inputs import find_ending
+from plurank.cli.program import app
 
 CSV = b"user,winner,loser\na,x,y\na,y,z\nb,z,x\n"
 JSONL = b'{"user": "a", "winner": "x", "loser": "y"}\n'

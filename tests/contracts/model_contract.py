@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import itertools
+import json
 import pickle
 
 import numpy as np
@@ -152,6 +153,56 @@ class ModelContract(DifficultData, PersonContract):
         for weights in (model.user_weights_, model.mean_weights_[None], model.transform(population)):
             assert (weights >= 0).all()
             np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-9)
+
+    def test_the_summary_says_in_plain_values_what_the_model_is(self, model, population):
+        summary = model.summary()
+        assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+        assert (summary["model"], summary["method"]) == (type(model).__name__, model.about)
+        sizes = [summary[name] for name in ("n_rankings", "n_users", "n_items", "n_comparisons", "n_votes")]
+        assert sizes == [len(model.rankings_), 120, 6, len(population), len(population)]
+        assert summary["settings"] == {name: model.get_params()[name] for name in summary["settings"]}
+        assert summary["data"] == population.summary()
+        assert summary["camps"] == model.camps().to_dicts()
+        assert sum(camp["people"] for camp in summary["camps"]) == 120
+        assert [ranking["mean_weight"] for ranking in summary["rankings"]] == model.mean_weights_.tolist()
+        assert (summary["n_iter"], summary["converged"]) == (model.n_iter_, model.converged_)
+        assert summary["concentration"] == model.concentration_
+        assert all(isinstance(text, str) and text for text in summary["details"].values())
+
+    def test_the_summary_adds_rankings_and_items_on_request(self, model):
+        short, summary = model.summary(), model.summary(items=True)
+        assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+        assert {name: summary[name] for name in short if name != "rankings"} == {
+            name: value for name, value in short.items() if name != "rankings"
+        }
+        for order, ranking, head in zip(model.rankings_, summary["rankings"], short["rankings"], strict=True):
+            assert ranking["items"] == ranking["texts"] == model.items_[order].tolist()
+            assert {name: ranking[name] for name in head} == head
+        assert set(summary) - set(short) == {"common_ground", "most_divided"}
+        assert (summary["common_ground"] is None) == (not hasattr(model, "leaderboard"))
+
+    def test_the_summary_of_a_user_has_weights_and_top_items(self, model):
+        user = model.users_[17]
+        summary = model.user_summary(user, top=3)
+        assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+        assert summary["weights"] == model.user_weights_[17].tolist()
+        assert [row["item"] for row in summary["items"]] == model.rank(user)["item"].to_list()[:3]
+        assert len(model.user_summary(user, top=None)["items"]) == 6
+        for low, high in summary.get("weight_intervals", []):
+            assert 0 <= low <= high <= 1
+        with pytest.raises(DataError, match=r"unknown user 'nobody'\. The model has 120 users, such as"):
+            model.user_summary("nobody")
+        with pytest.raises(ParameterError, match="top must be an integer >= 1, got 0"):
+            model.user_summary(user, top=0)
+
+    def test_nothing_is_summarised_before_fit(self):
+        for ask in (lambda model: model.summary(), lambda model: model.user_summary("x")):
+            with pytest.raises(NotFittedError, match="not fitted"):
+                ask(self.make(2))
+
+    def test_a_saved_model_has_the_same_summary(self, model, tmp_path):
+        model.save(tmp_path / "model.plurank")
+        assert plurank.load(tmp_path / "model.plurank").summary(items=True) == model.summary(items=True)
 
     # new comparisons
 

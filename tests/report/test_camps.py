@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 
 import plurank
-from plurank.report.camps import (
-    DIRECTIONS,
-    are_directions,
-    camps_of,
-    describe_camps,
-)
-from plurank.report.descriptions import describe_mixing
-from plurank.report.privacy import show_count, show_parts
+from plurank.models.summary import DIRECTIONS, are_directions, describe_mixing
+from plurank.report.camps import camps_of, describe_camps, show_count, show_parts
 from tests.report.conftest import Told
 
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import plurank
+from plurank.models.summary import describe_mixing
 from plurank.report import descriptions
-from plurank.report.wording import fit, listing, people
+from plurank.report.texts import fit_text
+from plurank.text import listing, people
 from tests.report.conftest import MAKERS, Told
 
 
@@ -18,7 +20,7 @@ def test_every_model_is_described(kind, models):
         assert entry["share"] == pytest.approx(share)
         assert entry["sentence"].endswith(".")
         assert set(entry["high"]).isdisjoint(entry["low"])
-    assert descriptions.describe_mixing(model).endswith(".")
+    assert describe_mixing(model).endswith(".")
 
 
 def test_a_ranking_is_told_by_what_it_puts_unusually_high_and_low():
@@ -98,12 +100,12 @@ def test_long_statements_stand_in_quotation_marks_and_no_stop_is_doubled():
     ],
 )
 def test_mixing_is_told_by_how_much_people_follow_one(weights, words):
-    assert words in descriptions.describe_mixing(Told([[0, 1]] * 3, [0.4, 0.3, 0.3], weights))
+    assert words in describe_mixing(Told([[0, 1]] * 3, [0.4, 0.3, 0.3], weights))
 
 
 def test_those_who_blend_alike_are_said_to():
     model = Told([[0, 1]] * 3, [0.4, 0.3, 0.3], [[0.34, 0.33, 0.33]], mixing="utility")
-    assert descriptions.describe_mixing(model).startswith("Everybody blends the rankings in nearly the same shares")
+    assert describe_mixing(model).startswith("Everybody blends the rankings in nearly the same shares")
 
 
 def test_typical_people_are_near_a_ranking_and_well_known():
@@ -115,9 +117,9 @@ def test_typical_people_are_near_a_ranking_and_well_known():
 
 
 def test_long_labels_are_cut_to_columns():
-    assert fit("x" * 50, 10) == "x" * 9 + "…"
-    assert fit("one two three", 10) == "one two…"
-    assert fit("共" * 50, 10) == "共" * 4 + "…"
+    assert fit_text("x" * 50, 10) == "x" * 9 + "…"
+    assert fit_text("one two three", 10) == "one two…"
+    assert fit_text("共" * 50, 10) == "共" * 4 + "…"
 
 
 def test_numbers_are_put_into_words():

@@ -10,7 +10,7 @@ import plurank
 from plurank import DataError, ParameterError
 from plurank.report.charts import save_figure
 from plurank.report.figures.people import corners_of
-from plurank.report.figures.rankings import spread_out
+from plurank.report.figures.places import spread_out
 from plurank.report.theme import names_of, whole_axis
 from tests.report.conftest import MAKERS, ODD
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import plurank
-from plurank.cli.app import app
+from plurank.cli.program import app
 from plurank.exceptions import DataError
 from plurank.web.database import FeedbackStore, GivenAnswer
 
@@ -84,7 +84,7 @@ def test_a_crash_after_the_model_is_saved_counts_nothing_twice(give, model_file,
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("plurank.cli.update._print", crash)
+        patch.setattr("plurank.cli.update._print_update", crash)
         update(model_file, "--feedback", database, code=130)
     learned = model_file.read_bytes()
     assert "No new answers" in update(model_file, "--feedback", database).stdout

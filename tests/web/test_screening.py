@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import plurank
-from plurank.cli.app import app
+from plurank.cli.program import app
 from plurank.exceptions import DataError, SkippedWarning
 from plurank.web import screening
 from plurank.web.database import FeedbackStore, GivenAnswer

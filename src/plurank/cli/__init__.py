@@ -1,5 +1,5 @@
 """The command line: parse, call one public function, format."""
 
-from plurank.cli.app import main
+from plurank.cli.program import main
 
 __all__ = ["main"]

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import plurank
 from plurank.cli import options
-from plurank.cli.files import check_output, written
-from plurank.cli.output import emit_json, out, progress
-from plurank.cli.summaries import describe_model, print_legend
+from plurank.cli.output import check_output, emit_json, out, progress, written
+from plurank.cli.summaries import print_legend
 from plurank.cli.tables import plain_table, ranking_tables, weight_bars
 from plurank.exceptions import MissingExtraError, extra
 from plurank.text import percent
@@ -72,7 +71,7 @@ class Story(NamedTuple):
     order: list[int]  # which ranking found is which camp's
 
 
-def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
+def demo_command(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
     """Show what plurank does, on simulated users.
 
     Simulates 400 holidaymakers of three camps, each with 40 choices between two activities; fits the camps'
@@ -91,7 +90,7 @@ def demo(seed: options.Seed = 0, as_json: options.JsonFlag = False) -> None:
     if as_json:
         emit_json({**_describe(story), "report": None if reason else PAGE})
     else:
-        _print(story, reason)
+        _print_demo(story, reason)
 
 
 def _write_page(story: Story, page: Path, seed: int, on_progress: "Progress") -> str:
@@ -139,6 +138,7 @@ def _describe(story: Story) -> dict[str, Any]:
         for name, model in models.items()
     }
     return {
+        **story.model.summary(items=True),
         "simulated": True,
         "n_comparisons": len(story.made.comparisons),
         "n_held_out": len(story.test),
@@ -147,7 +147,6 @@ def _describe(story: Story) -> dict[str, Any]:
         "ranking_error": _ranking_error(story.model),
         "paper_ranking_error": _ranking_error(story.paper),
         "held_out": scores,
-        **describe_model(story.model),
     }
 
 
@@ -155,7 +154,7 @@ def _ranking_error(model: "RankingModel") -> float:
     return plurank.ranking_error(model.items_[model.rankings_], list(CAMPS.values()))
 
 
-def _print(story: Story, no_page: str) -> None:
+def _print_demo(story: Story, no_page: str) -> None:
     console = out()
     console.print(
         f"These people are simulated: {N_PEOPLE} holidaymakers, each asked {N_CHOICES} times which "
@@ -173,7 +172,7 @@ def _print(story: Story, no_page: str) -> None:
 
 def _print_rankings(console: "Console", story: Story) -> None:
     console.print("The rankings it found, and how much people follow each:", style="bold")
-    described = describe_model(story.model)
+    described = story.model.summary(items=True)
     shown = [described["rankings"][k] for k in story.order]
     console.print(ranking_tables(console, shown, described["n_items"], list(CAMPS)))
     print_legend(console, described, described["n_items"])

@@ -134,21 +134,9 @@ def parse_columns(given: list[str] | None) -> dict[str, str] | None:
 
 
 def describe_store(store: "Store") -> dict[str, Any]:
-    """Return the size of a store in plain values."""
-    least, median, most = store.per_user
-    return {
-        "n_users": store.n_users,
-        "n_items": store.n_items,
-        "n_comparisons": len(store),
-        "min_per_user": least,
-        "median_per_user": median,
-        "max_per_user": most,
-        "is_weighted": store.is_weighted,
-        "total_weight": store.total_weight,
-        "n_shards": store.n_shards,
-        "n_bytes": store.n_bytes,
-        "excluded": [entry.to_dict() for entry in store.excluded],
-    }
+    """Return the summary of a store, with its size on disk."""
+    names = ("is_weighted", "total_weight", "n_shards", "n_bytes")
+    return {**store.summary(), **{name: getattr(store, name) for name in names}}
 
 
 def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
@@ -160,7 +148,7 @@ def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
         raise DataError(f"{path} reads data from a pipe, e.g. {example}; got a terminal.")
     folder = TemporaryDirectory(prefix="plurank-")
     try:
-        named = _keep(path, Path(folder.name) / "stdin")
+        named = _copy_pipe(path, Path(folder.name) / "stdin")
     except BaseException:
         folder.cleanup()
         raise
@@ -169,7 +157,7 @@ def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
     return named
 
 
-def _keep(path: Path, target: Path) -> Path:
+def _copy_pipe(path: Path, target: Path) -> Path:
     """Copy a pipe into a file with the suffix of its format."""
     with target.open("wb") as file:
         if str(path) in STDIN:

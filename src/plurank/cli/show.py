@@ -8,16 +8,10 @@ from rich.filesize import decimal
 
 import plurank
 from plurank.cli import inputs, options
-from plurank.cli.consensus import describe_committee, print_committee
 from plurank.cli.inputs import add_texts, describe_store, read_data
 from plurank.cli.output import emit_json, out, progress
-from plurank.cli.summaries import (
-    describe_model,
-    describe_user,
-    print_model,
-    print_user,
-)
-from plurank.cli.tables import facts, left_out
+from plurank.cli.summaries import print_committee, print_model, print_user
+from plurank.cli.tables import facts
 from plurank.exceptions import DataError
 from plurank.text import describe_spread, describe_ties
 
@@ -26,7 +20,7 @@ if TYPE_CHECKING:
     from plurank.models.base import RankingModel
 
 
-def show(
+def show_command(
     file: Annotated[
         Path,
         typer.Argument(
@@ -76,12 +70,7 @@ def show(
     with progress(f"reading {file.name}"):
         model = plurank.load(file)
         add_texts(model, items)
-    if committee is not None:
-        _show_committee(model, committee, as_json=as_json)
-    elif user is None:
-        _show_model(model, top, as_json=as_json)
-    else:
-        _show_user(model, user, top, as_json=as_json)
+    _show_model(model, user, committee, top, as_json=as_json)
 
 
 def is_model(file: Path) -> bool:
@@ -98,14 +87,6 @@ def _check_model_options(user: str | None, committee: int | None, file: Path) ->
             raise DataError(
                 f"{option} requires a model file, but {file.name} is not one. Create one with `plurank fit`."
             )
-
-
-def _show_committee(model: "RankingModel", size: int, *, as_json: bool) -> None:
-    chosen = model.committee(size)
-    if as_json:
-        emit_json(describe_committee(chosen))
-    else:
-        print_committee(out(), chosen)
 
 
 def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | None, *, as_json: bool) -> None:
@@ -145,6 +126,8 @@ def _of_all(n: int, what: str, report: "DataReport") -> str:
 
 
 def _show_store(folder: Path, *, as_json: bool) -> None:
+    from plurank.models.summary import left_out
+
     store = plurank.open_store(folder)
     described = describe_store(store)
     if as_json:
@@ -164,17 +147,13 @@ def _show_store(folder: Path, *, as_json: bool) -> None:
     out().print(facts(rows))
 
 
-def _show_model(model: "RankingModel", top: int, *, as_json: bool) -> None:
-    described = describe_model(model)
-    if as_json:
-        emit_json(described)
+def _show_model(model: "RankingModel", user: str | None, committee: int | None, top: int, *, as_json: bool) -> None:
+    if committee is not None:
+        chosen = model.committee(committee)
+        emit_json(chosen.summary()) if as_json else print_committee(out(), chosen)
+    elif user is not None:
+        found = model.user_summary(user, top=top)
+        emit_json(found) if as_json else print_user(out(), found)
     else:
-        print_model(out(), described, top)
-
-
-def _show_user(model: "RankingModel", user: str, top: int, *, as_json: bool) -> None:
-    described = describe_user(model, user, top)
-    if as_json:
-        emit_json(described)
-    else:
-        print_user(out(), described)
+        found = model.summary(items=True)
+        emit_json(found) if as_json else print_model(out(), found, top)

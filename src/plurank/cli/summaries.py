@@ -1,129 +1,37 @@
-"""Summaries of fitted models and their users: plain values, printed as JSON or as tables.
+"""Summaries of models, users, common ground and committees, printed as tables."""
 
-All models have rankings and weights. What a class of models adds is its entry in EXTENSIONS.
-"""
-
-from collections.abc import Callable, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
 
-from plurank.cli.consensus import (
-    camp_remarks,
-    describe_common_ground,
-    flag_handfuls,
-    print_common_ground,
-)
 from plurank.cli.tables import (
+    LABEL_WIDTH,
+    LONGEST_TEXT,
     divided_tables,
     facts,
     favourites_table,
-    left_out,
+    interval,
     novel_pairs_table,
+    plain_table,
     ranking_tables,
     weight_bars,
 )
-from plurank.data.exclusions import Exclusion
-from plurank.exceptions import DataError
 from plurank.text import count, label, percent, shorten
 
 if TYPE_CHECKING:
-    from plurank import MixedRanking, TopicRanking
-    from plurank.models.base import RankingModel
+    from plurank.models.committee import Committee
 
-Facts = list[tuple[str, str]]
-N_DIVIDED = 5
-SEPARATION = {
-    "whitened": "Pairs were separated in a whitened embedding of the comparisons.",
-    "entries": "Pairs were separated by single entries of E, as in the paper.",
-    "rows": (
-        "The diagonal of E is incomplete (some pairs were never compared twice by one user), so distances between "
-        "whole rows of E were used instead of single entries."
-    ),
-}
-SCORES = "a score per item; the higher one is more likely to win (bradley-terry)"
-MIXINGS = {
-    "probability": "each comparison follows one of the user's rankings (probability)",
-    "utility": "each comparison follows the weighted average of the rankings' scores (utility)",
-}
-RATED = "derived from ratings or rankings: a user's n items count as about {rating_weight}n - 1{close} observations"
-
-
-class Extension(NamedTuple):
-    """What one class of models adds to the summary that all have in common."""
-
-    values: Callable[[Any], dict[str, Any]]  # of a model
-    ranking_values: Callable[[Any, int], dict[str, Any]]  # of one of its rankings, counted from 0
-    user_values: Callable[[Any, str], dict[str, Any]]  # of one of its users
-    facts: Callable[[dict[str, Any]], Facts]  # about the values, for people
-    table: Callable[[list[dict[str, Any]]], RenderableType] | None = None  # of the rankings' values
-
-
-def describe_model(model: "RankingModel") -> dict[str, Any]:
-    """Return the summary of a model in plain Python values; rankings are counted from 1."""
-    from plurank.metrics.rankings import most_divided_items
-    from plurank.models.fields import plain
-    from plurank.report.descriptions import describe_mixing
-
-    extension = EXTENSIONS.get(type(model).__name__, PLAIN)
-    common_ground, influence = describe_common_ground(model), getattr(model, "influence", None)
-    # where uncertainty is known, places alone are not reported
-    divided = most_divided_items(model.rankings_, 0 if common_ground is not None else N_DIVIDED)
-    texts = model.item_texts_ or [str(item) for item in model.items_.tolist()]
-    return {
-        "model": type(model).__name__,
-        "settings": {name: plain(value) for name, value in model.get_params().items()},
-        "n_users": len(model.users_),
-        "n_items": len(model.items_),
-        "excluded": (model.data_ or {}).get("excluded", []),
-        "concentration": float(model.concentration_),
-        "mixing_in_words": describe_mixing(model),
-        "camps": model.camps().to_dicts(),
-        "common_ground": common_ground,
-        "influence": None if influence is None else {**influence.to_dict(), "sentence": influence.sentence},
-        **extension.values(model),
-        "n_iter": int(model.n_iter_),
-        "converged": bool(model.converged_),
-        "rankings": [
-            {
-                "ranking": k + 1,
-                "mean_weight": float(model.mean_weights_[k]),
-                "items": model.items_[order].tolist(),
-                "texts": [texts[code] for code in order],
-                **extension.ranking_values(model, k),
-            }
-            for k, order in enumerate(model.rankings_)
-        ],
-        "most_divided": [
-            {"item": plain(model.items_[code]), "text": texts[code], "places": places}
-            for code, places in zip(divided.items, divided.places.tolist(), strict=True)
-        ],
-    }
-
-
-def describe_user(model: "RankingModel", user: str, top: int) -> dict[str, Any]:
-    """Return one user's weights and top items in plain Python values."""
-    from plurank.data.encoding import look_up
-
-    code = int(look_up([user], model.users_, "user")[0])
-    if code < 0:
-        some = ", ".join(shorten(repr(known), 60) for known in model.users_[:3].tolist())
-        raise DataError(f"unknown user {user!r:.60}. The model has {count(len(model.users_), 'user')}, such as {some}.")
-    items = model.rank(user).head(top).to_dicts()
-    texts = _texts_of(model, [row["item"] for row in items])
-    return {
-        "user": user,
-        "n_items": len(model.items_),
-        "weights": model.user_weights_[code].tolist(),
-        **EXTENSIONS.get(type(model).__name__, PLAIN).user_values(model, user),
-        "items": [{**row, "text": text} for row, text in zip(items, texts, strict=True)],
-    }
+N_LISTED = 5  # items of each list that a person is shown
+NUMBERS_WIDTH = 44  # of the columns beside an item
 
 
 def print_model(console: Console, described: dict[str, Any], top: int) -> None:
-    """Print the summary of a model: rankings, differences, weights, and how it was fitted."""
-    rankings, extension = described["rankings"], EXTENSIONS.get(described["model"], PLAIN)
+    """Print ``model.summary(items=True)``: rankings, differences, weights, and how the model was fitted."""
+    from plurank.models.summary import summary_facts
+
+    rankings = described["rankings"]
     console.print(ranking_tables(console, rankings, top))
     print_legend(console, described, top)
     if described["most_divided"]:
@@ -143,9 +51,9 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
     if described["influence"] is not None and described["influence"]["flagged"]:
         console.print(f"! {described['influence']['sentence']}", style="yellow")
     console.print(f"{described['mixing_in_words']}\n")
-    if extension.table is not None:
-        console.print(extension.table(rankings))
-    console.print(facts([*_common_facts(described), *extension.facts(described), *_settings(described)]))
+    if "novel_pair" in rankings[0]:
+        console.print(novel_pairs_table(rankings))
+    console.print(facts(summary_facts(described)))
 
 
 def print_legend(console: Console, described: dict[str, Any], top: int) -> None:
@@ -165,7 +73,7 @@ def _has_intervals(ranking: dict[str, Any], top: int) -> bool:
 
 
 def print_user(console: Console, described: dict[str, Any]) -> None:
-    """Print the summary of a user."""
+    """Print ``model.user_summary(...)``."""
     console.print(f"{label(described['user'])} follows")
     remarks = [f"{percent(low)} to {percent(high)}" for low, high in described.get("weight_intervals", [])]
     console.print(weight_bars(described["weights"], remarks or None))
@@ -176,109 +84,93 @@ def print_user(console: Console, described: dict[str, Any]) -> None:
         console.print(f"Intervals of weights and places have {sure} probability.", style="dim")
 
 
-def _common_facts(described: dict[str, Any]) -> Facts:
-    rows = [("data", f"{count(described['n_users'], 'user')}, {count(described['n_items'], 'item')}")]
-    rows += left_out(Exclusion(**entry) for entry in described["excluded"])
-    return rows if len(described["rankings"]) == 1 else [*rows, ("concentration", f"{described['concentration']:.3g}")]
+def print_common_ground(console: Console, rows: list[dict[str, Any]], n_rankings: int) -> None:
+    """Print what all camps like and dislike, and what they dispute."""
+    from plurank.models.consensus import (
+        CONTESTED,
+        DISLIKED,
+        LEAST_PEOPLE,
+        LEAST_VOTES,
+        LIKED,
+        TOO_FEW,
+    )
+
+    n_listed = 0
+    for name, column in ((LIKED, "liked_by_all"), (DISLIKED, "disliked_by_all"), (CONTESTED, "contested")):
+        found = sorted((row for row in rows if row["label"] == name), key=lambda row: -row[column])
+        if not found or n_rankings == 1:
+            continue
+        more = "" if len(found) <= N_LISTED else f", {N_LISTED} of {len(found):,}"
+        console.print(f"{name.capitalize()}{more}:", style="bold")
+        console.print(common_ground_table(console, found[:N_LISTED], column))
+        n_listed += 1
+    if not n_listed and n_rankings > 1:
+        console.print("No item is liked, disliked or disputed by all camps with enough certainty.")
+    elif n_listed:
+        console.print("At most 5% of the items in each list are expected to be wrong.", style="dim")
+    few = sum(row["label"] == TOO_FEW for row in rows)
+    if few:
+        least = f"at least {LEAST_VOTES}, of {LEAST_PEOPLE} people"
+        console.print(f"{count(few, 'item')} not classified: {TOO_FEW} ({least}).", style="dim")
 
 
-def _settings(described: dict[str, Any]) -> Facts:
-    given = (f"{name} {value}" for name, value in described["settings"].items() if value is not None)
-    return [("settings", ", ".join(given))]
+def common_ground_table(console: Console, rows: list[dict[str, Any]], column: str) -> Table:
+    """Show items with their votes, how certain their label is, and their shares of agreement or worst ranks."""
+    width = max(LABEL_WIDTH, console.width - NUMBERS_WIDTH)
+    table = plain_table("Item", "Votes", "Certain")
+    has_votes = "least_agreement" in rows[0]
+    shown = {"liked_by_all": ("Agree, at least", "least"), "disliked_by_all": ("Agree, at most", "most")}
+    head, word = shown.get(column, ("Agree, by camp", ""))
+    table.add_column(head if has_votes else "Worst rank", justify="right")
+    for row in rows:
+        if has_votes and word:
+            low, high = percent(row[f"{word}_agreement_lower"]), percent(row[f"{word}_agreement_upper"])
+            shown_value = f"{percent(row[f'{word}_agreement'])} ({low} to {high})"
+        elif has_votes:
+            shown_value = f"{percent(row['least_agreement'])} to {percent(row['most_agreement'])}"
+        else:
+            shown_value = interval(row["worst_rank_lower"], row["worst_rank_upper"]) or str(row["worst_rank_lower"])
+        votes = "?" if row["votes"] is None else f"{row['votes']:,}"
+        table.add_row(shorten(label(row["text"]), width), votes, percent(row[column]), shown_value)
+    return table
 
 
-def _flips(described: dict[str, Any]) -> Facts:
-    share = 100 * described["flip_probability"]
-    return [("flip probability", f"{share:.2g}% of comparisons contradict the user's rankings")]
+def flag_handfuls(camps: list[dict[str, Any]]) -> list[str]:
+    """Return a warning for every ranking with only a handful of users."""
+    from plurank.models.consensus import HANDFUL
+
+    return [
+        f"Ranking {camp['ranking']} rests on a handful of people: {camp['people']} follow it most."
+        for camp in camps
+        if 0 < camp["people"] < HANDFUL
+    ]
 
 
-def _topic_values(model: "TopicRanking") -> dict[str, Any]:
-    return {"flip_probability": float(model.flip_probability_), "separation_statistic": model.separation_statistic_}
+def camp_remarks(camps: list[dict[str, Any]]) -> list[str]:
+    """Return how many people follow every ranking."""
+    remarks = []
+    for camp in camps:
+        votes = "" if camp["votes"] is None else f"; {count(camp['votes'], 'vote')}"
+        remarks.append(f"{camp['people']:,} follow it most, {camp['people_80']:,} at 80% or more{votes}")
+    return remarks
 
 
-def _topic_ranking(model: "TopicRanking", k: int) -> dict[str, Any]:
-    pair = model.novel_pairs_[k]
-    return {
-        "novel_pair": None if pair is None else list(pair),
-        "novel_pair_texts": None if pair is None else _texts_of(model, pair),
-        "solid_angle": float(model.solid_angles_[k]),
-        "intransitive_triples": int(model.intransitive_triples_[k]),
-    }
-
-
-def _texts_of(model: "RankingModel", items: Sequence[Any]) -> list[str]:
-    """Return what to show for some items of a model."""
-    from plurank.data.encoding import look_up
-
-    return [model.item_text(int(code)) for code in look_up(list(items), model.items_, "item")]
-
-
-def _topic_facts(described: dict[str, Any]) -> Facts:
-    detection = f"{described['settings']['detection']}. {SEPARATION[described['separation_statistic']]}"
-    rows = [*_flips(described), ("detection", detection)]
-    if not described["converged"]:
-        rows.append(("polishing", f"not converged after {described['n_iter']} iterations"))
-    return rows
-
-
-def _mixed_values(model: "MixedRanking") -> dict[str, Any]:
-    from plurank.inference.posterior import LEVEL
-
-    return {
-        "score_scale": float(model.score_scale_),
-        "rated": bool(model.from_ratings_),
-        "rating_weight": float(model.rating_weight_),
-        **{name: float(value) for name, value in _own_number(model, ()).items()},
-        "interval_level": LEVEL,
-    }
-
-
-def _mixed_ranking(model: "MixedRanking", k: int) -> dict[str, Any]:
-    leaderboard = model.leaderboard(k + 1)
-    own = {name: float(value[k]) for name, value in _own_number(model, ("K",)).items()}
-    return {**leaderboard.select("score", "lower", "upper").to_dict(as_series=False), **own}
-
-
-def _own_number(model: "MixedRanking", shape: tuple[str, ...]) -> dict[str, Any]:
-    """Return the parameter of orders, if it has this shape: one number for all, or one per ranking."""
-    from plurank.mixed.mallows import ORDERS
-
-    kind = ORDERS.get(model.component)
-    return {kind.attribute[:-1]: getattr(model, kind.attribute)} if kind and kind.shape == shape else {}
-
-
-def _mixed_user(model: "MixedRanking", user: str) -> dict[str, Any]:
-    from plurank.inference.posterior import LEVEL
-
-    intervals = [list(row) for row in model.weight_intervals(user).select("lower", "upper").rows()]
-    return {"weight_intervals": intervals, "interval_level": LEVEL}
-
-
-def _mixed_facts(described: dict[str, Any]) -> Facts:
-    from plurank.mixed.mallows import ORDERS
-
-    settings = described["settings"]
-    kind = ORDERS.get(settings["component"])
-    rows = [("a ranking is", SCORES if kind is None else kind.about), ("mixing", MIXINGS[settings["mixing"]])]
-    if "flip_probability" in described:
-        rows += _flips(described)
-    if described["rated"]:
-        rating_weight = described["rating_weight"]
-        times = (
-            {"rating_weight": "", "close": ""}
-            if rating_weight == 1
-            else {"rating_weight": f"{rating_weight:g} (", "close": ")"}
-        )
-        rows.append(("comparisons", RATED.format(**times)))
-    if settings["ensemble"] > 1:
-        rows.append(("predictions", f"averages of {settings['ensemble']} fits"))
-    if not described["converged"]:
-        rows.append(("fit", f"not converged after {count(described['n_iter'], 'iteration')}"))
-    return rows
-
-
-PLAIN = Extension(lambda _: {}, lambda _, __: {}, lambda _, __: {}, lambda _: [])
-EXTENSIONS = {
-    "TopicRanking": Extension(_topic_values, _topic_ranking, lambda _, __: {}, _topic_facts, novel_pairs_table),
-    "MixedRanking": Extension(_mixed_values, _mixed_ranking, _mixed_user, _mixed_facts),
-}
+def print_committee(console: Console, committee: "Committee") -> None:
+    """Print the items of a committee, whom it serves, and whom it leaves out."""
+    parts: list[RenderableType] = [shorten(f"  {label(text)}", LONGEST_TEXT) for text in committee.texts]
+    console.print(f"A committee of {count(len(committee.items), 'item')}:", style="bold")
+    console.print(Group(*parts))
+    share, low, high = (percent(value) for value in (committee.share_served, committee.lower, committee.upper))
+    first = "first item" if committee.top == 1 else f"first {committee.top} items"
+    console.print(f"{share} of people ({low} to {high}) have one of these among their {first}.")
+    table = plain_table("Ranking", "People", "Served", "Left out")
+    for row in committee.left_out.iter_rows(named=True):
+        if row["served"] is None:
+            table.add_row(str(row["ranking"]), f"{row['people']:,}", "", "")
+            continue
+        served = f"{percent(row['served'])} ({percent(row['lower'])} to {percent(row['upper'])})"
+        table.add_row(str(row["ranking"]), f"{row['people']:,}", served, f"{row['left_out']:,.0f}")
+    console.print(table)
+    if committee.guarantee < 1.0:
+        least = percent(committee.guarantee)
+        console.print(f"Chosen greedily: at least {least} of what the best committee serves.", style="dim")

@@ -1,6 +1,6 @@
 """Tables of plain values."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -9,7 +9,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.text import label, percent, quote, shorten
 
 LABEL_WIDTH = 26  # longer texts end in an ellipsis where there is no room for more
@@ -37,17 +36,12 @@ def facts(rows: list[tuple[str, str]]) -> Table:
     return grid
 
 
-def left_out(excluded: Iterable[Exclusion]) -> list[tuple[str, str]]:
-    """Return rows for :func:`facts` that say what was left out, and why."""
-    return [("left out", sentence.rstrip(".").replace(" left out", "", 1)) for sentence in list_exclusions(excluded)]
-
-
 def ranking_tables(console: Console, rankings: list[dict[str, Any]], top: int, names: list[str] | None = None) -> Group:
     """Show rankings side by side, best item first, in as many tables as the terminal's width asks for.
 
     Where it is not certain, the interval of an item's place stands beside it.
     """
-    longest = max(len(label(text)) for ranking in rankings for text in _shown(ranking, top))
+    longest = max(len(label(text)) for ranking in rankings for text in _top_texts(ranking, top))
     beside = 1 if longest > STATEMENT else len(rankings)  # statements need the whole width
     room = (console.width - 6) // beside - 3
     columns = [_items_with_places(ranking, top, room) for ranking in rankings]
@@ -69,7 +63,7 @@ def _items_with_places(ranking: dict[str, Any], top: int, room: int) -> list[Tex
 
     Texts are cut between words to what a column's room has for them, and to ``LABEL_WIDTH`` where that is little.
     """
-    texts = [label(text) for text in _shown(ranking, top)]
+    texts = [label(text) for text in _top_texts(ranking, top)]
     lower, upper = ranking.get("lower", [])[:top], ranking.get("upper", [])[:top]
     places = [interval(low, high) for low, high in zip(lower, upper, strict=True)]
     beside = 2 + max(map(len, places)) if any(places) else 0
@@ -84,7 +78,7 @@ def _items_with_places(ranking: dict[str, Any], top: int, room: int) -> list[Tex
     ]
 
 
-def _shown(ranking: dict[str, Any], top: int) -> list[Any]:
+def _top_texts(ranking: dict[str, Any], top: int) -> list[Any]:
     """Return what to show for the best items of a ranking: their texts, or ids where that is all there is."""
     found: list[Any] = ranking.get("texts", ranking["items"])[:top]
     return found

@@ -8,11 +8,9 @@ import typer
 import plurank
 from plurank.choices import Ties
 from plurank.cli import inputs, options
-from plurank.cli.errors import about
-from plurank.cli.files import check_output, written
+from plurank.cli.error_messages import about
 from plurank.cli.inputs import add_texts, read_data
-from plurank.cli.output import emit_json, out, progress, warn
-from plurank.cli.summaries import describe_model
+from plurank.cli.output import check_output, emit_json, out, progress, warn, written
 from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, label
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from plurank.web.learning import Lesson
 
 
-def update(
+def update_command(
     model: options.ModelFile,
     data: Annotated[
         Path | None,
@@ -93,9 +91,9 @@ def update(
         "n_new_items": len(fitted.items_) - n_items,
     }
     if as_json:
-        emit_json({"output": str(output or model), **sizes, **reported, **describe_model(fitted)})
+        emit_json({**fitted.summary(items=True), "output": str(output or model), **sizes, **reported})
     else:
-        _print(output or model, sizes)
+        _print_update(output or model, sizes)
 
 
 def _learn_from_file(
@@ -135,7 +133,7 @@ def _load(file: Path) -> "MixedRanking":
     return fitted
 
 
-def _print(output: Path, sizes: dict[str, Any]) -> None:
+def _print_update(output: Path, sizes: dict[str, Any]) -> None:
     console = out()
     users, items = count(sizes["n_new_users"], "new user"), count(sizes["n_new_items"], "new item")
     console.print(f"Added {count(sizes['n_comparisons'], 'comparison')}, with {users} and {items}.")

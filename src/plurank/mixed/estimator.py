@@ -54,10 +54,15 @@ from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
 from plurank.store.store import Store
 from plurank.text import count
-from plurank.topic.orders import OrderedComponent
+from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
 
+SCORES = "a score per item; the higher one is more likely to win (bradley-terry)"
+MIXING_IN_WORDS = {
+    "probability": "each comparison follows one of the user's rankings (probability)",
+    "utility": "each comparison follows the weighted average of the rankings' scores (utility)",
+}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
@@ -162,7 +167,6 @@ class MixedRanking(ScoredRankings, OldAttributes):
     rating_weight_: float
     dispersion_: Floats
     flip_probability_: float
-    quality_: dict[str, Any] | None
     influence_: dict[str, Any] | None
     member_scores_: Floats
     member_weights_: Floats
@@ -463,6 +467,37 @@ class MixedRanking(ScoredRankings, OldAttributes):
         """Whether the rankings beyond the first rest on a handful of users, an ``Influence``; None where unknown."""
         check_is_fitted(self)
         return None if self.influence_ is None else Influence.from_dict(self.influence_)
+
+    def _own_values(self) -> dict[str, Any]:
+        return {
+            **super()._own_values(),
+            "score_scale": float(self.score_scale_),
+            "rated": bool(self.from_ratings_),
+            "rating_weight": float(self.rating_weight_),
+            **{name: float(value) for name, value in self._order_values(()).items()},
+        }
+
+    def _ranking_values(self, k: int, *, items: bool) -> dict[str, Any]:
+        own = {name: float(value[k]) for name, value in self._order_values(("K",)).items()}
+        return {**super()._ranking_values(k, items=items), **own}
+
+    def _order_values(self, shape: tuple[str, ...]) -> dict[str, Any]:
+        """The parameter of orders, if it has this shape: one number for all, or one per ranking."""
+        kind = ORDERS.get(self.component)
+        return {kind.attribute[:-1]: getattr(self, kind.attribute)} if kind and kind.shape == shape else {}
+
+    def _details(self) -> dict[str, str]:
+        kind = ORDERS.get(self.component)
+        found = {"a ranking is": SCORES if kind is None else kind.about, "mixing": MIXING_IN_WORDS[self.mixing]}
+        if "flip_probability" in self._order_values(()):
+            found["flip probability"] = describe_flips(self.flip_probability_)
+        if self.from_ratings_:
+            weight = self.rating_weight_
+            n = "n - 1" if weight == 1 else f"{weight:g} (n - 1)"
+            found["comparisons"] = f"derived from ratings or rankings: a user's n items count as about {n} observations"
+        if self.ensemble > 1:
+            found["predictions"] = f"averages of {self.ensemble} fits"
+        return found
 
     def _component(self) -> BradleyTerry | OrderedComponent:
         kind = ORDERS.get(self.component)

@@ -299,3 +299,17 @@ class ScoredRankings(RankingModel, loadable=False):
         row, code = self.weights_of(user, None), look_up([user], self.users_, "user")
         lower, upper = weight_bounds(row[None], self.user_concentration_[code], level)
         return weight_table(row, lower[0], upper[0])
+
+    def _own_values(self) -> dict[str, Any]:
+        return {"interval_level": LEVEL}
+
+    def _ranking_values(self, k: int, *, items: bool) -> dict[str, Any]:
+        return self.leaderboard(k + 1).select("score", "lower", "upper").to_dict(as_series=False) if items else {}
+
+    def _item_lists(self) -> dict[str, Any]:
+        # where uncertainty is known, places alone are not reported
+        return {"common_ground": self.common_ground().to_dicts(), "most_divided": []}
+
+    def _user_values(self, user: Any) -> dict[str, Any]:
+        intervals = [list(row) for row in self.weight_intervals(user).select("lower", "upper").rows()]
+        return {"weight_intervals": intervals, "interval_level": LEVEL}

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from plurank.choices import MIXINGS, Mixing
 from plurank.data.comparisons import Comparisons
@@ -71,6 +72,38 @@ class Selection:
     table: pl.DataFrame
     influence: Influence | None = None
 
+    def summary(self) -> dict[str, Any]:
+        """Return the choice and the figures of every candidate in plain values.
+
+        Returns
+        -------
+        dict
+            n_rankings, mixing, answer; candidates, the rows of ``table``, None for NaN, each with chosen; influence, as
+            a dict with its sentence, or None.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(60, 5, 2, 20, rankings=[[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], random_state=0)
+        >>> chosen = plurank.select_rankings(made.comparisons, [1, 2], "probability", random_state=0)
+        >>> [row["chosen"] for row in chosen.summary()["candidates"]]
+        [False, True]
+        """
+        from plurank.models.summary import summarise_influence
+
+        rows = self.table.with_columns(cs.float().fill_nan(None)).to_dicts()
+        for row in rows:
+            # one ranking is the same however it is mixed
+            is_way = row["n_rankings"] == 1 or row["mixing"] == self.mixing
+            row["chosen"] = is_way and row["n_rankings"] == self.n_rankings
+        return {
+            "n_rankings": self.n_rankings,
+            "mixing": self.mixing,
+            "answer": self.answer,
+            "candidates": rows,
+            "influence": summarise_influence(self.influence),
+        }
+
     def plot(self) -> Any:
         """Draw the held-out log-likelihood against the number of rankings, with standard errors.
 
@@ -79,7 +112,7 @@ class Selection:
         Chart
             A Vega-Lite chart, which a notebook shows and ``chart.save`` saves.
         """
-        from plurank.report.figures.selection import draw_selection
+        from plurank.report.figures.evaluation import draw_selection
 
         return draw_selection(self)
 

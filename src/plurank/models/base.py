@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -102,6 +103,7 @@ class RankingModel(PreferenceModel):
     data_: Summary | None
     n_iter_: int  # passes of the fit
     converged_: bool
+    quality_: dict[str, Any] | None = None  # predictions of held-out comparisons; None where the fit held none out
     user_effect_scale_: float | None = None  # how far people's own log odds of items are from what their rankings say
     item_texts_: list[str] | None = None  # what to show for every item, (Q,); None where the ids are all there is
     user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
@@ -358,6 +360,126 @@ class RankingModel(PreferenceModel):
 
         check_is_fitted(self)
         return camps(self)
+
+    def summary(self, *, items: bool = False) -> dict[str, Any]:
+        """Return what the model is, in plain values: sizes, camps, how it was fitted, and how well it predicts.
+
+        Parameters
+        ----------
+        items : bool, default=False
+            Whether to add what is as long as the list of items: all rankings, common ground and most divided items.
+
+        Returns
+        -------
+        dict
+            What JSON can hold, if it can hold the labels. All models have: model, the name of its class; method, in
+            words; settings; n_rankings, n_users, n_items, n_comparisons and n_votes (None where unknown); data, the
+            summary of the comparisons, and excluded, what was left out of them; concentration; mixing_in_words; camps,
+            as ``camps()``; influence; quality, measured on held-out comparisons, or None; n_iter, converged; details,
+            what is particular to the method, in words by name; and rankings, each with ranking (from 1) and
+            mean_weight. Classes add values of their own, such as flip_probability.
+
+            With ``items``, every ranking also has items and texts, best first (of a ``MixedRanking`` with score, lower
+            and upper), and there are common_ground (None without uncertainty) and most_divided.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(100, 5, 2, 20, random_state=0)
+        >>> summary = plurank.TopicRanking(2, random_state=0).fit(made.comparisons).summary()
+        >>> summary["n_users"], summary["n_comparisons"], [camp["people"] for camp in summary["camps"]]
+        (100, 2000, [68, 32])
+        """
+        from plurank.models.summary import summarise_model, summarise_ranking
+
+        check_is_fitted(self)
+        rankings = [
+            {**summarise_ranking(self, k, items=items), **self._ranking_values(k, items=items)}
+            for k in range(len(self.rankings_))
+        ]
+        return {
+            **summarise_model(self),
+            **self._own_values(),
+            "details": self._details(),
+            "rankings": rankings,
+            **(self._item_lists() if items else {}),
+        }
+
+    def _own_values(self) -> dict[str, Any]:
+        """What a class of models adds to the summary."""
+        return {}
+
+    def _ranking_values(self, k: int, *, items: bool) -> dict[str, Any]:  # noqa: ARG002
+        """What a class of models adds to the summary of ranking k; with ``items``, lists in their order, too."""
+        return {}
+
+    def _details(self) -> dict[str, str]:
+        """What is particular to a class of models, in words by name."""
+        return {}
+
+    def _item_lists(self) -> dict[str, Any]:
+        """Common ground, which needs uncertainty, and the items whose places differ most."""
+        from plurank.models.summary import list_divided
+
+        return {"common_ground": None, "most_divided": list_divided(self)}
+
+    def user_summary(self, user: Any, *, top: int | None = 10) -> dict[str, Any]:
+        """Return the weights and the top items of one user of the model, in plain values.
+
+        Parameters
+        ----------
+        user : label
+            A user of the model.
+        top : int or None, default=10
+            How many items; None for all.
+
+        Returns
+        -------
+        dict
+            user; n_items, of the model; weights; items, the best first, each with text and the columns of ``rank``. A
+            ``MixedRanking`` adds weight_intervals (lower and upper of every weight) and interval_level.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the model does not know the user.
+        ParameterError
+            If ``top`` is not an integer >= 1.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> votes = plurank.Comparisons.from_arrays(["ann", "bob"], ["tea", "tea"], ["milk", "juice"])
+        >>> plurank.SingleRanking().fit(votes).user_summary("ann", top=1)["items"][0]["item"]
+        'tea'
+        """
+        from plurank.models.summary import summarise_user
+
+        check_is_fitted(self)
+        if top is not None:
+            check_whole("top", top, 1)
+        return {**summarise_user(self, user, top), **self._user_values(user)}
+
+    def _user_values(self, user: Any) -> dict[str, Any]:  # noqa: ARG002
+        """What a class of models adds to the summary of a user."""
+        return {}
+
+    def _repr_html_(self) -> str | None:
+        """Return scikit-learn's drawing for notebooks and, once the model is fitted, a table of its summary."""
+        drawn = super()._repr_html_()
+        if not self.__sklearn_is_fitted__():
+            return drawn
+        from plurank.models.summary import facts_as_html, summary_facts
+
+        head = drawn or f"<pre>{escape(repr(self))}</pre>"
+        return f"{head}{facts_as_html(summary_facts(self.summary()))}"
 
     def fold_in(self, answers: Any = None) -> "Person":
         """Infer the weights of one new person; the model stays as it is.

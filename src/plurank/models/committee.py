@@ -76,6 +76,16 @@ class Committee:
     cost: float | None
     left_out: pl.DataFrame
 
+    def summary(self) -> dict[str, Any]:
+        """Return everything as plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            All attributes; ``left_out`` as a list of rows.
+        """
+        return {**vars(self), "left_out": self.left_out.to_dicts()}
+
     def __str__(self) -> str:
         served = f"{percent(self.share_served)} of people ({percent(self.lower)} to {percent(self.upper)})"
         return f"{', '.join(self.texts)}: {served} find one among their first {self.top}."

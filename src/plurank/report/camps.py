@@ -1,27 +1,54 @@
-"""Camps are people: how many follow each ranking, how closely, and how much they said."""
+"""Camps: how many people follow each ranking, how closely, and how much they said; no count gives anybody away."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any
 
 from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
-from plurank.report.privacy import (
-    FEWER,
-    FEWEST,
-    say_people,
-    show_count,
-    show_parts,
-)
-from plurank.report.wording import listing
-from plurank.text import count
+from plurank.text import count, listing
 
-CLOSE = 0.8  # weight of a ranking that a person follows nearly alone
-DIRECTIONS = (
-    "Hardly anybody follows one ranking alone, so read the rankings as directions of taste that everybody blends, "
-    "not as groups of people."
-)
+FEWEST = 5  # people in a group whose size is stated
+FEWER = f"fewer than {FEWEST}"
+
+
+def is_few(n: int, fewest: int = FEWEST) -> bool:
+    """Check whether so few people are behind a count that it could tell who they are."""
+    return 0 < n < fewest
+
+
+def show_count(n: int, fewest: int = FEWEST) -> str:
+    """Show how many people; a few are "fewer than 5", but nobody is 0."""
+    return FEWER if is_few(n, fewest) else f"{n:,}"
+
+
+def show_rounded(n: int) -> int | str:
+    """Show about how many people, so that no total less the others states a small group."""
+    return n if n == 0 else FEWER if is_few(n) else f"about {FEWEST * round(n / FEWEST):,}"
+
+
+def show_parts(counts: Sequence[int], fewest: int = FEWEST) -> list[str]:
+    """Show the sizes of groups that add up to a known total.
+
+    Where one is too small to state, the others are rounded, or the total less the others would state it.
+    """
+    if not any(is_few(n, fewest) for n in counts):
+        return [f"{n:,}" for n in counts]
+    return [str(show_rounded(n)) for n in counts]
+
+
+def say_people(shown: str) -> str:
+    """Put a noun behind a count as shown: "1 person", "fewer than 5 people"."""
+    return "nobody" if shown == "0" else "1 person" if shown == "1" else f"{shown} people"
+
+
+def hide_few(rows: Sequence[dict[str, Any]], field: str, fewest: int) -> list[dict[str, Any]]:
+    """Mark rows of a figure with fewer people than ``fewest``, and draw them all alike."""
+    few = [0 < row[field] < fewest for row in rows]
+    return [
+        {**row, "few": is_few, field: fewest - 1 if is_few else row[field]}
+        for row, is_few in zip(rows, few, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -84,10 +111,3 @@ def describe_camps(camps: Sequence[Camp]) -> str:
     begin = f"{say_people(first.shown)} {_follow(first.shown)} ranking 1 most"
     told = listing([begin, *(f"{say_people(camp.shown)} ranking {camp.ranking}" for camp in rest)])
     return f"{told[0].upper()}{told[1:]}."
-
-
-def are_directions(model: RankingModel) -> bool:
-    """Check whether hardly anybody follows one ranking alone."""
-    close = int((np.max(model.user_weights_, axis=1) >= CLOSE).sum())
-    n_users = len(model.user_weights_)
-    return close < max(1, min(FEWEST, 0.1 * n_users), 0.02 * n_users)

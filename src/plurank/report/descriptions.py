@@ -1,31 +1,26 @@
-"""What a fitted model says, in sentences: its rankings, the people behind them, common ground and disputes."""
+"""What a fitted model says, in sentences: its rankings, what surely sets each apart, and who follows it."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plurank.exceptions import ParameterError
+from plurank.inference.common_ground import WIDER
+from plurank.inference.posterior import LEVEL, SEED, place_bounds
+from plurank.metrics.rankings import places_of
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
-from plurank.report.camps import CLOSE, DIRECTIONS, are_directions
-from plurank.report.leads import sure_leads, sure_places
-from plurank.report.privacy import show_count
+from plurank.models.consensus import has_enough_votes
 from plurank.report.texts import mention, texts_of
-from plurank.report.wording import listing
-from plurank.text import percent
-from plurank.types import Floats
+from plurank.types import Floats, Integers
 from plurank.validation import check_whole
 
 N_NAMED, N_TYPICAL = 3, 3
 ITEMS = ("top", "high", "low")  # of a description
-# how people's weights look, up to which mean share of the ranking they follow most, between 1 / K and 1
-HABITS = (
-    (0.15, "Nobody stands out: nearly everybody mixes the rankings in about the same shares."),
-    (0.5, "Most people mix several rankings, each in a way of their own."),
-    (0.8, "Most people have one main ranking, and follow others a little."),
-    (1.0, "Most people follow one ranking nearly alone."),
-)
-ALIKE_BLENDS = "Everybody blends the rankings in nearly the same shares: small differences decide who prefers what."
+LEAST_LEAD = 0.2  # of all places: what is nearer to its place in other rankings stands at about the same position
+SURE = 0.95  # probability of everything that is stated
+N_DRAWS, LEAST_DRAWS, MOST_NUMBERS = 400, 100, 2**23
 
 
 def describe_rankings(model: RankingModel, n: int = N_NAMED) -> list[dict[str, Any]]:
@@ -115,32 +110,6 @@ def _sentence(lead: str, high: list[str], low: list[str], n_rankings: int, *, is
     return f"{told}; puts {' and '.join(parts)} than {others} {do}." if parts else f"{told}."
 
 
-def describe_mixing(model: RankingModel, fewest: int = 1) -> str:
-    """Say in a sentence or two how people mix the rankings; groups of fewer people than ``fewest`` get no number."""
-    n_rankings = len(model.rankings_)
-    if n_rankings == 1:
-        return "There is one ranking for everybody."
-    main = model.user_weights_.max(axis=1)
-    own = (float(main.mean()) - 1.0 / n_rankings) / (1.0 - 1.0 / n_rankings)  # 0: all alike, 1: one ranking each
-    words = next(words for most, words in HABITS if own <= most + 1e-9)
-    if words == HABITS[0][1] and getattr(model, "mixing", None) == "utility":
-        words = ALIKE_BLENDS
-    n_close = int((main >= CLOSE).sum())
-    shares = [f"{_so_many(n_close, len(main), fewest)} one ranking at 80% or more"]
-    if n_rankings > 2 and n_close < len(main):
-        at_half = _so_many(int((main >= 0.5).sum()), len(main), fewest)
-        shares.append(f"{at_half} one at half or more".replace(" of people", ""))
-    told = listing(shares)
-    directions = f" {DIRECTIONS}" if are_directions(model) else ""
-    return f"{words} {told[0].upper()}{told[1:]}.{directions}"
-
-
-def _so_many(n: int, n_users: int, fewest: int) -> str:
-    if n in (0, n_users):
-        return "everybody follows" if n else "nobody follows"
-    return f"{percent(n / n_users)} of people follow" if n >= fewest else f"{show_count(n, fewest)} people follow"
-
-
 def typical_people(model: RankingModel, n: int = N_TYPICAL) -> list[dict[str, Any]]:
     """Name for each ranking the people nearest to it: ranking, users, weights. Of people as near, the best known."""
     user_concentration = _evidence(model)
@@ -165,3 +134,62 @@ def _evidence(model: RankingModel) -> Floats:
     """How much is known of every user, (M,); the same of all where the model does not say."""
     found: Floats = getattr(model, "user_concentration_", np.zeros(len(model.users_)))
     return found
+
+
+def mean_leads(places: NDArray[np.floating], shares: Floats) -> Floats:
+    """Return how many places higher than in the other rankings every item stands, (Q, K), as a share of all places.
+
+    places (Q, K); the other rankings count by their shares (K,).
+    """
+    if len(shares) == 1:
+        return np.zeros(places.shape)
+    others = 1.0 - np.eye(len(shares))
+    mass = shares[:, None] * others + 1e-12 * others  # of ranking j, as seen from ranking k
+    found: Floats = (places @ (mass / mass.sum(axis=0)) - places) / len(places)
+    return found
+
+
+def judged_items(model: ScoredRankings) -> NDArray[np.bool_]:
+    """Return which items have enough votes for anything to be said of them, (Q,)."""
+    return has_enough_votes(model)
+
+
+def sure_leads(model: ScoredRankings) -> tuple[list[Integers], list[Integers]]:
+    """Return for every ranking the items it surely puts higher, and lower, than the others do; the furthest first."""
+    shares, scores = model.mean_weights_, model.scores_
+    n_draws = int(np.clip(MOST_NUMBERS // scores.size, LEAST_DRAWS, N_DRAWS))
+    values, vectors = np.linalg.eigh(model.score_correlations_)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    rng = np.random.default_rng([SEED, 3])
+    higher, lower = np.zeros(scores.shape), np.zeros(scores.shape)
+    for _ in range(n_draws):
+        drawn = scores + WIDER * model.score_errors_ * (rng.standard_normal(scores.shape) @ root.T)
+        leads = mean_leads(places_of(np.argsort(-drawn, axis=0, kind="stable").T) + 1.0, shares)
+        higher += leads >= LEAST_LEAD
+        lower += leads <= -LEAST_LEAD
+    leads = mean_leads(places_of(model.rankings_) + 1.0, shares)
+    judged = judged_items(model)[:, None]
+    higher, lower = higher * judged, lower * judged
+    high = [_furthest(leads[:, k], higher[:, k] / n_draws) for k in range(len(shares))]
+    low = [_furthest(-leads[:, k], lower[:, k] / n_draws) for k in range(len(shares))]
+    return high, low
+
+
+def _furthest(leads: Floats, probabilities: Floats) -> Integers:
+    """Return the items that surely lead, the largest lead first."""
+    order = np.argsort(-leads, kind="stable")
+    return order[probabilities[order] >= SURE]
+
+
+def sure_places(model: ScoredRankings, k: int, n: int) -> tuple[Integers, Integers]:
+    """Return the items that surely come first in ranking k, at most n, and others surely in its best third.
+
+    The first m items come first where each is surely among the first m; the upper end of a 90% interval leaves 5%.
+    """
+    order = model.rankings_[k]
+    upper = place_bounds(model.scores_[:, k], WIDER * model.score_errors_[:, k], LEVEL)[1]
+    upper = np.where(judged_items(model), upper, len(order) + 1)
+    first = next((m for m in range(min(n, len(order)), 0, -1) if (upper[order[:m]] <= m).all()), 0)
+    rest = order[first:]
+    near = rest[upper[rest] <= max(1.0, len(order) / 3)]
+    return order[:first], near[: n - first]

@@ -12,16 +12,14 @@ import polars as pl
 from plurank.data.encoding import look_up
 from plurank.exceptions import ParameterError
 from plurank.models.base import RankingModel
-from plurank.report.blocks import Table, table
-from plurank.report.privacy import FEWER
+from plurank.models.consensus import CONTESTED, DISLIKED, LIKED, SAME, TOO_FEW, UNDECIDED
+from plurank.report.camps import FEWER
+from plurank.report.page_blocks import Table, table
 from plurank.report.texts import has_statements, mention, text_of
-from plurank.report.wording import listing
-from plurank.text import count, percent
+from plurank.text import count, listing, percent
 
 MOST_LISTED = 8
 NO_BREAK = "\u00a0"  # a space at which no line ends
-LIKED, DISLIKED, SAME = "liked by all camps", "disliked by all camps", "same position in all rankings"
-CONTESTED, UNDECIDED, TOO_FEW = "contested", "undecided", "not enough votes"
 # label, column of its probability
 KINDS = {LIKED: "liked_by_all", DISLIKED: "disliked_by_all", CONTESTED: "contested", SAME: "same_place"}
 SAME_ABOUT = "About as high in every ranking, which is not to say liked."

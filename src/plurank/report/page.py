@@ -15,19 +15,18 @@ from plurank.exceptions import ParameterError, PlurankError
 from plurank.io import check_target, write_beside
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
+from plurank.models.consensus import TOO_FEW
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.report import ground as common
 from plurank.report import sections, story
-from plurank.report.blocks import Figure, Table, figure
-from plurank.report.camps import Camp, camps_of
+from plurank.report.camps import FEWEST, Camp, camps_of
 from plurank.report.figures.contested import draw_agreement, draw_contested
 from plurank.report.figures.data import draw_comparisons
-from plurank.report.figures.fit import draw_calibration
+from plurank.report.figures.evaluation import draw_calibration
 from plurank.report.figures.people import draw_people
-from plurank.report.figures.rankings import draw_rankings
+from plurank.report.figures.places import draw_rankings
 from plurank.report.ground import Ground
-from plurank.report.privacy import FEWEST
-from plurank.report.settings import method_of, settings_of, versions
+from plurank.report.page_blocks import Figure, Table, figure
 from plurank.report.texts import has_statements
 from plurank.store.store import Store
 from plurank.types import Progress, silent
@@ -110,8 +109,7 @@ def _measure(
 ) -> tuple[Quality | None, str]:
     """Return how good the model is, or a sentence that says why nobody knows."""
     if source is None:
-        known = getattr(model, "quality_", None)
-        return (Quality.from_dict(known), "") if known else (None, NOT_MEASURED)
+        return (Quality.from_dict(model.quality_), "") if model.quality_ else (None, NOT_MEASURED)
     try:
         found = held_out_quality(model, source, test=test, random_state=random_state, on_progress=on_progress)
     except PlurankError as error:
@@ -137,11 +135,12 @@ def _render(
     ground = _find_ground(model)
     on_ground = "" if ground is None else common.describe_ground(model, ground)
     fewest = 1 if with_people else FEWEST
+    summary = model.summary()
     return template.render(
         title=title,
         style=(room / "page.css").read_text(encoding="utf-8"),
-        story=story.tell_story(model, data, quality, camps, on_ground, fewest=fewest),
-        numbers=story.key_figures(model, data, quality),
+        story=story.tell_story(model, summary, data, quality, camps, on_ground, fewest=fewest),
+        numbers=story.key_figures(summary, data, quality),
         health=sections.health(model, data),
         rankings=sections.rankings(model, camps, ground),
         who=sections.who(model, with_people=with_people) if len(model.rankings_) > 1 else None,
@@ -151,14 +150,14 @@ def _render(
         how=common.HOW,
         in_lists=has_statements(model),
         empty="" if ground is None else common.list_empty(ground),
-        n_too_few=0 if ground is None else ground.n_labelled(common.TOO_FEW),
+        n_too_few=0 if ground is None else ground.n_labelled(TOO_FEW),
         judged=None if quality is None else sections.judged(model, quality),
         not_judged=why,
-        influence=story.influence_of(model),
+        influence=story.influence_of(summary),
         figures=_draw(model, source, quality, camps, ground, fewest, on_progress),
-        settings=settings_of(model),
-        versions=versions(),
-        method=method_of(model),
+        settings=sections.settings(summary),
+        versions=sections.versions(),
+        method=sections.name_method(summary),
         made=f"{date.today():%d %B %Y}",
         version=version("plurank"),
     )

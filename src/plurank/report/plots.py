@@ -39,7 +39,7 @@ class Plots:
         Chart
             The figure.
         """
-        from plurank.report.figures.rankings import draw_rankings
+        from plurank.report.figures.places import draw_rankings
 
         return draw_rankings(self._model, top)
 
@@ -58,7 +58,7 @@ class Plots:
         Chart
             The figure.
         """
-        from plurank.report.figures.rankings import draw_places
+        from plurank.report.figures.places import draw_places
 
         return draw_places(self._model, ranking, top)
 
@@ -154,7 +154,7 @@ class Plots:
         ParameterError
             If the model has no log posterior.
         """
-        from plurank.report.figures.fit import draw_convergence
+        from plurank.report.figures.evaluation import draw_convergence
 
         return draw_convergence(self._model)
 
@@ -171,7 +171,7 @@ class Plots:
         Chart
             The figure.
         """
-        from plurank.report.figures.fit import draw_calibration_of
+        from plurank.report.figures.evaluation import draw_calibration_of
 
         return draw_calibration_of(self._model, test)
 

@@ -1,5 +1,7 @@
 """What the report says, section by section, as plain values for the page's template."""
 
+import platform
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,16 +12,16 @@ from plurank.metrics.predictions import Quality
 from plurank.metrics.rankings import places_from_one
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
+from plurank.models.summary import describe_mixing
 from plurank.report import descriptions
-from plurank.report.blocks import Table, table
-from plurank.report.camps import Camp
+from plurank.report.camps import FEWEST, Camp
 from plurank.report.ground import Ground
-from plurank.report.privacy import FEWEST
+from plurank.report.page_blocks import Table, table
 from plurank.report.story import describe_exclusions
-from plurank.report.texts import has_statements, text_of, texts_of
-from plurank.report.wording import fit, listing
-from plurank.text import count, describe_spread, label, percent
+from plurank.report.texts import fit_text, has_statements, text_of, texts_of
+from plurank.text import count, describe_spread, label, listing, percent
 
+PACKAGES = ("plurank", "numpy", "scipy", "polars", "vl-convert-python")
 N_SHOWN = 10
 COMMITTEE, FEWEST_ITEMS, MOST_ITEMS = 3, 9, 5_000  # items of a committee, and of which to choose
 
@@ -155,7 +157,7 @@ def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> 
 
 def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
     """Say how people mix the rankings and, on request, who follows one nearly alone, and who mixes most."""
-    sentence = descriptions.describe_mixing(model, 1 if with_people else FEWEST)
+    sentence = describe_mixing(model, 1 if with_people else FEWEST)
     if not with_people:
         return {"sentence": sentence, "typical": []}
     typical = [
@@ -168,7 +170,7 @@ def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
 
 
 def _named(users: list[Any], remarks: list[str]) -> str:
-    return listing([f"{fit(label(user), 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
+    return listing([f"{fit_text(label(user), 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
 
 
 def shares_table(camps: list[Camp]) -> Table:
@@ -211,3 +213,25 @@ def bins_table(quality: Quality) -> Table:
     bins = quality.calibration.select("predicted", "share", "n").rows()
     rows = [(f"{predicted:.0%}", f"{share:.0%}", f"{n:,}") for predicted, share, n in bins]
     return table(("predicted", "happened", "comparisons"), rows)
+
+
+def name_method(summary: Summary) -> str:
+    """Name the method of a model, given its summary."""
+    return f"{summary['method']} ({summary['model']})"
+
+
+def settings(summary: Summary) -> list[tuple[str, str]]:
+    """List how the model was fitted, in words where its summary has any."""
+    given = {name: _show_value(value) for name, value in summary["settings"].items() if value is not None}
+    ended = "to the end" if summary["converged"] else "stopped while it improved"
+    rows = {"method": name_method(summary), **given, **summary["details"]}
+    return [*rows.items(), ("passes", f"{summary['n_iter']:,}, {ended}")]
+
+
+def _show_value(value: Any) -> str:
+    return f"{value:,g}" if isinstance(value, float) else str(value)
+
+
+def versions() -> list[tuple[str, str]]:
+    """List what made the report."""
+    return [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]

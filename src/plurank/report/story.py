@@ -6,23 +6,29 @@ from plurank.data.diagnostics import Summary
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
 from plurank.models.consensus import HANDFUL
+from plurank.models.summary import describe_mixing
 from plurank.report.camps import Camp, describe_camps
-from plurank.report.descriptions import describe_mixing
-from plurank.report.wording import listing, people
-from plurank.text import count, percent
+from plurank.text import count, listing, people, percent
 
 
 def tell_story(
-    model: RankingModel, data: Summary | None, quality: Quality | None, camps: list[Camp], ground: str, *, fewest: int
+    model: RankingModel,
+    summary: Summary,
+    data: Summary | None,
+    quality: Quality | None,
+    camps: list[Camp],
+    ground: str,
+    *,
+    fewest: int,
 ) -> list[list[str]]:
     """Say what was found, in two paragraphs: who ranks how, and what they share. ``ground`` is about common ground."""
     n_rankings = len(model.rankings_)
     found = "one ranking for everybody" if n_rankings == 1 else f"{n_rankings} rankings that people share"
     items = count(len(model.items_), "item")
-    told = [f"From {_votes(model, data)} {items} by {_people(model, data)}, plurank found {found}."]
+    told = [f"From {_votes(summary, data)} {items} by {_people(model, data)}, plurank found {found}."]
     if n_rankings > 1:
         told += [describe_camps(camps), describe_mixing(model, fewest)]
-        told += [text for text in (_handfuls(camps), influence_of(model)) if text]
+        told += [text for text in (_handfuls(camps), influence_of(summary)) if text]
     shared = [ground] if ground else []
     if quality is not None and n_rankings > 1:
         shared.append(
@@ -32,10 +38,10 @@ def tell_story(
     return [paragraph for paragraph in (told, shared) if paragraph]
 
 
-def _votes(model: RankingModel, data: Summary | None) -> str:
+def _votes(summary: Summary, data: Summary | None) -> str:
     """Say how many votes there were; "comparisons of" where nobody counted them."""
-    if model.user_votes_ is not None:
-        return f"{count(int(model.user_votes_.sum()), 'vote')} on"
+    if summary["n_votes"] is not None:
+        return f"{count(summary['n_votes'], 'vote')} on"
     return f"{count(data['n_comparisons'], 'comparison')} of" if data else "comparisons of"
 
 
@@ -81,18 +87,18 @@ def _handfuls(camps: list[Camp]) -> str:
     return f"{told[0].upper()}{told[1:]} {rests} with caution."
 
 
-def influence_of(model: RankingModel) -> str:
+def influence_of(summary: Summary) -> str:
     """Say whether the rankings depend on a few people, where the model looked."""
-    influence = getattr(model, "influence", None)
-    return influence.sentence if influence is not None and influence.flagged else ""
+    found = summary["influence"]
+    return found["sentence"] if found is not None and found["flagged"] else ""
 
 
-def key_figures(model: RankingModel, data: Summary | None, quality: Quality | None) -> list[tuple[str, str]]:
+def key_figures(summary: Summary, data: Summary | None, quality: Quality | None) -> list[tuple[str, str]]:
     """Return the numbers that stand at the head of the page."""
-    rows = [("people", f"{len(model.users_):,}"), ("items", f"{len(model.items_):,}")]
-    if model.user_votes_ is not None:
-        rows.append(("votes", f"{int(model.user_votes_.sum()):,}"))
+    rows = [("people", f"{summary['n_users']:,}"), ("items", f"{summary['n_items']:,}")]
+    if summary["n_votes"] is not None:
+        rows.append(("votes", f"{summary['n_votes']:,}"))
     elif data:
         rows.append(("comparisons", f"{data['n_comparisons']:,}"))
-    rows.append(("rankings" if len(model.rankings_) > 1 else "ranking", f"{len(model.rankings_):,}"))
+    rows.append(("rankings" if summary["n_rankings"] > 1 else "ranking", f"{summary['n_rankings']:,}"))
     return [*rows, ("predicted right", percent(quality.accuracy))] if quality else rows

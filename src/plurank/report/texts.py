@@ -1,11 +1,12 @@
-"""Items as people read them: names stand in sentences as they are, statements in quotation marks."""
+"""Items as people read them, in sentences (names as they are, statements in quotation marks) and in figures."""
 
 import re
+import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from plurank.models.base import RankingModel
-from plurank.report.wording import listing
-from plurank.text import label, quote
+from plurank.text import label, listing, quote, shorten
 
 LONGEST_NAME = 32  # characters; a longer text is a statement
 STATEMENTS = 0.25  # of all items, from which on they are a poll of statements
@@ -40,3 +41,20 @@ def mention(texts: Sequence[str]) -> str:
     if any(is_statement(text) or AMBIGUOUS.search(text) for text in texts):
         return listing([quote(text.rstrip(" ."), LONGEST_QUOTE) for text in texts])
     return listing(texts)
+
+
+def fit_text(text: str, columns: int) -> str:
+    """Shorten a text to some columns, between words; a character of East Asian scripts takes two."""
+    return shorten(text, _characters(text, columns))
+
+
+def wrap(text: str, columns: int, most_lines: int) -> str:
+    """Break a text into lines of some columns, and shorten what is longer than they hold."""
+    width = _characters(text, columns)
+    return "\n".join(textwrap.wrap(text, width, max_lines=most_lines, placeholder="…"))
+
+
+def _characters(text: str, columns: int) -> int:
+    """Return how many characters of a text fill some columns."""
+    width = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return max(1, columns * len(text) // max(width, 1)) if width > len(text) else columns

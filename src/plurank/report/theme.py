@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from plurank.report.charts import Chart, Spec, name
-from plurank.report.wording import fit, wrap
+from plurank.report.texts import fit_text, wrap
 from plurank.text import label
 
 # Okabe and Ito's palette, without the yellow that is too pale for lines
@@ -22,7 +22,7 @@ LONGEST, LINE, LINES = 30, 40, 3  # columns of a label in a figure, or of a line
 
 def names_of(texts: Sequence[Any], lines: int = 1) -> list[str]:
     """Return names of items that fit into a figure, each another one: what is cut short may have become alike."""
-    names = [wrap(label(text), LINE, lines) if lines > 1 else fit(label(text), LONGEST) for text in texts]
+    names = [wrap(label(text), LINE, lines) if lines > 1 else fit_text(label(text), LONGEST) for text in texts]
     seen: Counter[str] = Counter()
     for n, short in enumerate(names):
         seen[short] += 1

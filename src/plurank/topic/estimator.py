@@ -19,7 +19,7 @@ from plurank.models.sklearn_api import check_is_fitted
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.store.store import Store
 from plurank.topic.moments import Moments, pair_moments
-from plurank.topic.orders import FIRST_FLIP, Strict, ranking_matrix
+from plurank.topic.orders import FIRST_FLIP, Strict, describe_flips, ranking_matrix
 from plurank.topic.recover import Recovery, check_distinct, novel_rows, recover_rankings
 from plurank.topic.weights import fit_flip, fit_prior, fit_prior_by_likelihood, infer_weights
 from plurank.types import Codes, Floats, Integers, Progress, silent
@@ -56,6 +56,12 @@ class StrictRankings(RankingModel, loadable=False):
     def _item_scores(self, weights: Floats) -> Floats:
         return self._component().mean_wins() @ weights
 
+    def _own_values(self) -> dict[str, Any]:
+        return {"flip_probability": float(self.flip_probability_)}
+
+    def _details(self) -> dict[str, str]:
+        return {"flip probability": describe_flips(self.flip_probability_)}
+
 
 def weigh_users(
     source: Comparisons | Store, rankings: Integers, fit_prior: FitPrior, engine: Engine, on_progress: Progress
@@ -84,6 +90,14 @@ def _weigh_group(how: tuple[Any, ...], group: Group) -> Floats:
 
 PriorFit = Literal["moments", "likelihood"]
 
+SEPARATION = {
+    "whitened": "Pairs were separated in a whitened embedding of the comparisons.",
+    "entries": "Pairs were separated by single entries of E, as in the paper.",
+    "rows": (
+        "The diagonal of E is incomplete (some pairs were never compared twice by one user), so distances between "
+        "whole rows of E were used instead of single entries."
+    ),
+}
 OWN_FIELDS = {
     "flip_probability_": Field("f", (), "at most a half"),
     "intransitive_triples_": Field("i", ("K",), "not negative"),
@@ -318,6 +332,23 @@ class TopicRanking(StrictRankings):
         check_is_fitted(self)
         labels = self.items_.tolist()
         return [None if i < 0 else (labels[i], labels[j]) for i, j in self.novel_items_]
+
+    def _own_values(self) -> dict[str, Any]:
+        return {**super()._own_values(), "separation_statistic": self.separation_statistic_}
+
+    def _ranking_values(self, k: int, *, items: bool) -> dict[str, Any]:
+        pair = self.novel_pairs_[k]
+        return {
+            **super()._ranking_values(k, items=items),
+            "novel_pair": None if pair is None else list(pair),
+            "novel_pair_texts": None if pair is None else [self.item_text(code) for code in self.novel_items_[k]],
+            "solid_angle": float(self.solid_angles_[k]),
+            "intransitive_triples": int(self.intransitive_triples_[k]),
+        }
+
+    def _details(self) -> dict[str, str]:
+        detection = f"{self.detection}. {SEPARATION[self.separation_statistic_]}"
+        return {**super()._details(), "detection": detection}
 
     def ranking_matrix(self) -> NDArray[np.bool_]:
         """Return the ranking matrix sigma of the paper; it grows with the square of the number of items.

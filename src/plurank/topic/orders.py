@@ -186,6 +186,11 @@ Rankings = NDArray[np.int64]
 FIRST_FLIP = 0.05
 
 
+def describe_flips(flip_probability: float) -> str:
+    """Return what a flip probability means."""
+    return f"{100 * flip_probability:.2g}% of comparisons contradict the user's rankings"
+
+
 def ranking_matrix(rankings: Rankings, lower: NDArray[np.int32], higher: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return sigma for some pairs: (2 n_pairs, K), row 2 p for (lower, higher) and row 2 p + 1 for (higher, lower)."""
     places = places_of(rankings)

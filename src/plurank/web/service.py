@@ -17,14 +17,15 @@ from plurank.data.encoding import Labels
 from plurank.exceptions import DataError, ParameterError
 from plurank.models.base import RankingModel
 from plurank.models.person import Person
+from plurank.report.camps import is_few, show_rounded
 from plurank.report.descriptions import describe_rankings
-from plurank.report.privacy import is_few, show_rounded
 from plurank.types import Codes
 from plurank.web.responses import RequestError
 from plurank.web.schemas import Id
 from plurank.web.survey import AskedPairs, choose_pair
 
 PairOfIds = tuple[Id, Id]  # winner and loser, or left and right
+SIZES = ("n_users", "n_items", "n_rankings")  # of a model's summary
 CACHE_BYTES = 64 * 2**20
 COMMON_GROUND_COLUMNS = (
     "item", "text", "votes", "enough_votes", "label", "liked_by_all", "disliked_by_all", "contested", "same_place",
@@ -79,7 +80,7 @@ class ModelService:
         self.items, self.users = IdIndex(model.items_, "item"), IdIndex(model.users_, "user")
         self.texts = [model.item_text(code) for code in range(len(self.items.ids))]
         self.text_of = dict(zip(self.items.ids, self.texts, strict=True))
-        self.memberships = model.memberships()
+        self.memberships, self.summary = model.memberships(), model.summary()
         self.cache: LRUCache[Any, list[bytes]] = LRUCache(CACHE_BYTES, getsizeof=_size_of)
         self.cache_lock = threading.Lock()
         self.next_pair([], [])  # loads lazy imports now, not when the first visitor waits
@@ -94,9 +95,8 @@ class ModelService:
         return rows
 
     def describe(self) -> dict[str, Any]:
-        """Return class and sizes of the model."""
-        sizes = {"n_users": len(self.users.ids), "n_items": len(self.items.ids)}
-        return {"class": type(self.model).__name__, **sizes, "n_rankings": len(self.model.rankings_)}
+        """Return class and sizes of the model; nothing that could name users or count a few of them."""
+        return {"class": self.summary["model"], **{name: self.summary[name] for name in SIZES}}
 
     def describe_items(self) -> dict[str, Any]:
         """Return what a page must know of the items: how many, the longest text, and a key that changes with them."""

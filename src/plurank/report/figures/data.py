@@ -6,6 +6,7 @@ import numpy as np
 
 from plurank.data.comparisons import Comparisons
 from plurank.engine.blocks import as_comparisons
+from plurank.report.camps import hide_few
 from plurank.report.charts import (
     Chart,
     Spec,
@@ -15,7 +16,6 @@ from plurank.report.charts import (
     number,
     stack,
 )
-from plurank.report.privacy import hide_few
 from plurank.report.theme import (
     GREY,
     LINES,
@@ -28,8 +28,7 @@ from plurank.report.theme import (
     row_height,
     whole_axis,
 )
-from plurank.report.wording import people
-from plurank.text import count
+from plurank.text import count, people
 from plurank.types import Integers
 
 FEW_ITEMS = 30  # that have a bar each

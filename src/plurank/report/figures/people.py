@@ -7,6 +7,7 @@ import numpy as np
 from plurank.exceptions import ParameterError
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
+from plurank.report.camps import hide_few
 from plurank.report.charts import (
     Chart,
     Spec,
@@ -15,7 +16,7 @@ from plurank.report.charts import (
     name,
     number,
 )
-from plurank.report.privacy import hide_few
+from plurank.report.texts import fit_text
 from plurank.report.theme import (
     GREY,
     INK,
@@ -26,8 +27,7 @@ from plurank.report.theme import (
     by_name,
     finish,
 )
-from plurank.report.wording import fit, people
-from plurank.text import label, percent
+from plurank.text import label, people, percent
 from plurank.types import Floats
 
 MOST_SHOWN = 2_000  # people on a map
@@ -59,7 +59,7 @@ def draw_weights(model: RankingModel, user: Any = None) -> Chart:
     if user is None:
         return finish(chart, "How much people follow each ranking, on average", people(len(model.users_)))
     about = "The thin line holds the share with 90% probability." if "lower" in rows[0] else ""
-    return finish(chart, f"How much {fit(label(user), 40)} follows each ranking", about)
+    return finish(chart, f"How much {fit_text(label(user), 40)} follows each ranking", about)
 
 
 def draw_people(model: RankingModel, fewest: int = 1) -> Chart:

@@ -1,6 +1,6 @@
 """Fits of random data with random settings, to see what breaks.
 
-    python -m benchmarks.soak [--fits 200] [--seed 0]
+    python -m tests.long.soak [--fits 200] [--seed 0]
 
 Data have 1 to 300 users, 2 to 40 items and 1 to 6 rankings behind them; they may be sparse, in groups never compared
 with each other, repeated, weighted, or made from ratings. Every fit is checked: no NaN and no infinity in anything it
@@ -24,6 +24,7 @@ import polars as pl
 
 import plurank
 from benchmarks.common import memory_kib, parser_of, write_results
+from tests.long import RESULTS
 
 GROWTH = 30.0  # MiB: caches fill, and memory is handed back in lumps
 MOST_RATED = 12  # items a user rates
@@ -90,7 +91,7 @@ def draw_model(rng: np.random.Generator) -> Any:
     makers = (
         lambda: plurank.MixedRanking(n_rankings, **mixed),
         lambda: plurank.MixedRanking(n_rankings, mixing="utility", **mixed),
-        lambda: plurank.MixedRanking(n_rankings, start=str(rng.choice(["items", "pairs", "random"])), **mixed),
+        lambda: plurank.MixedRanking(n_rankings, init=str(rng.choice(["items", "pairs", "random"])), **mixed),
         lambda: plurank.MixedRanking(
             n_rankings, ensemble=2, mixing=str(rng.choice(["probability", "utility"])), **mixed
         ),
@@ -212,7 +213,7 @@ def main() -> None:
     rows = [{"what": what, "value": n} for what, n in sorted(ends.items())]
     rows += [{"what": "MiB after a quarter", "value": round(memory[0], 1)}]
     rows += [{"what": "MiB at the end", "value": round(memory[-1], 1)}]
-    write_results("soak", [{"fits": given.fits, "seed": given.seed, **row} for row in rows])
+    write_results("soak", [{"fits": given.fits, "seed": given.seed, **row} for row in rows], folder=RESULTS)
     if broken or grown > GROWTH:
         sys.exit(f"{len(broken)} fits broke; memory grew by {grown:.0f} MiB.")
 

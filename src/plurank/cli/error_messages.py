@@ -15,8 +15,7 @@ from typing import TextIO
 
 import typer
 
-from plurank.cli import files
-from plurank.cli.output import err, warn
+from plurank.cli.output import err, warn, written
 from plurank.exceptions import Argument, DataError, Message, PlurankError, as_python
 from plurank.text import label, spell_controls
 
@@ -81,14 +80,14 @@ def is_intended(error: BaseException) -> bool:
     return isinstance(error, (SystemExit, typer.Exit, typer.Abort)) or hasattr(error, "exit_code")
 
 
-def report(error: BaseException, *, debug: bool) -> int:
+def report_error(error: BaseException, *, debug: bool) -> int:
     """Print one sentence, with ``debug`` after the traceback, and return the exit code."""
     if isinstance(error, BrokenPipeError):
         _abandon_stdout()
         return BROKEN_PIPE
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    sentence, code = explain(error)
+    sentence, code = explain_error(error)
     with suppress(OSError):
         print(spell_controls(sentence, but="\n"), file=sys.stderr, flush=True)
     if isinstance(error, OSError):
@@ -96,7 +95,7 @@ def report(error: BaseException, *, debug: bool) -> int:
     return code
 
 
-def explain(error: BaseException) -> tuple[str, int]:
+def explain_error(error: BaseException) -> tuple[str, int]:
     """Return the sentence for an error and the exit code."""
     if was_interrupted(error):
         return _describe_stop(), INTERRUPTED
@@ -112,7 +111,7 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 
 def _describe_stop() -> str:
-    done = ", ".join(str(path) for path in files.written)
+    done = ", ".join(str(path) for path in written)
     return f"\nStopped; {done} had already been written." if done else "\nStopped; nothing was written."
 
 

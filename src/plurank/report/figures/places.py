@@ -54,7 +54,7 @@ def draw_rankings(model: RankingModel, top: int | None = None, ground: Ground | 
         return draw_places(model, 1, top or FEW_ITEMS)
     places = places_from_one(model.rankings_)
     dividing = _dividing(model, ground)
-    shown = _shown(model, dividing, top)
+    shown = _items_shown(model, dividing, top)
     names = dict(zip(shown.tolist(), names_of(texts_of(model, shown)), strict=True))
     marked = [names[i] for i in dividing.tolist() if i in names]
     rows = [
@@ -84,7 +84,7 @@ def _dividing(model: RankingModel, ground: Ground | None) -> Integers:
     return order[apart[order] > 0][: max(1, len(apart) // 3)]
 
 
-def _shown(model: RankingModel, dividing: Integers, top: int | None) -> Integers:
+def _items_shown(model: RankingModel, dividing: Integers, top: int | None) -> Integers:
     n_items = len(model.items_)
     n_top = top if top is not None else n_items if n_items <= FEW_ITEMS else TOP
     mean_places = (places_of(model.rankings_) @ model.mean_weights_).argsort(kind="stable")

@@ -1,6 +1,6 @@
 """How far apart are answers that should be the same: the largest differences, in one table.
 
-    python -m benchmarks.agreement
+    python -m tests.long.agreement
 
 Every model is fitted to the same 60 simulated people in two ways, and the fits are held against each other: the share
 of places of ``rankings_`` that differ, and the largest differences of ``scores_``, ``user_weights_``, ``mean_weights_``
@@ -26,6 +26,7 @@ import polars as pl
 
 import plurank
 from benchmarks.common import parser_of, write_results
+from tests.long import RESULTS
 
 N_USERS, N_ITEMS, N_RANKINGS, PER_USER = 60, 6, 2, 24
 MAX_ITER = 40
@@ -106,7 +107,7 @@ def fit_elsewhere(folder: Path, what: str, **switches: str) -> dict[str, Answer]
     path = folder / f"{what}.npz"
     ours = ("PLURANK_KERNELS", "PLURANK_NUM_THREADS")
     environment = {key: value for key, value in os.environ.items() if key not in ours}
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.agreement", "--fit", str(path)]
+    command = [sys.executable, "-W", "ignore", "-m", "tests.long.agreement", "--fit", str(path)]
     subprocess.run(command, check=True, env=environment | switches)
     found: dict[str, Answer] = {name: {} for name in MODELS}
     with np.load(path) as arrays:
@@ -213,7 +214,7 @@ def main() -> None:
     )
     with pl.Config(tbl_rows=-1, tbl_width_chars=160, fmt_str_lengths=40, tbl_hide_dataframe_shape=True):
         print(table)
-    write_results("agreement", table.rows(named=True))
+    write_results("agreement", table.rows(named=True), folder=RESULTS)
 
 
 if __name__ == "__main__":

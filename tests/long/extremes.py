@@ -1,6 +1,6 @@
 """Data at the edges of what there is: each model works, or says in a sentence why not.
 
-    python -m benchmarks.extremes [--only NAME ...] [--minutes 10]
+    python -m tests.long.extremes [--only NAME ...] [--minutes 10]
 
 Every fit runs in a process of its own, for some minutes at most. Kept are how it went (fitted, the sentence, or that
 it had not ended), seconds and the peak of memory with the data in it. What the model says of such data is checked: all
@@ -22,6 +22,7 @@ import plurank
 from benchmarks.common import parser_of, peak_gib, write_results
 from plurank import Comparisons
 from plurank.models.base import RankingModel
+from tests.long import RESULTS
 
 MODELS: dict[str, Callable[[], RankingModel]] = {
     "MixedRanking(2)": lambda: plurank.MixedRanking(2, random_state=0),
@@ -33,18 +34,18 @@ MODELS: dict[str, Callable[[], RankingModel]] = {
 }
 
 
-def many_items() -> Comparisons:
+def many_items(n: int = 10**6) -> Comparisons:
     """Draw a million items and two million comparisons of 20,000 people."""
     rng = np.random.default_rng(0)
-    winners = rng.integers(10**6, size=2 * 10**6)
-    losers = (winners + rng.integers(1, 10**6, size=winners.size)) % 10**6
-    return Comparisons.from_arrays(np.repeat(np.arange(20_000), 100), winners, losers, items=np.arange(10**6))
+    winners = rng.integers(n, size=2 * n)
+    losers = (winners + rng.integers(1, n, size=winners.size)) % n
+    return Comparisons.from_arrays(np.repeat(np.arange(n // 50), 100), winners, losers, items=np.arange(n))
 
 
-def one_user() -> Comparisons:
+def one_user(n: int = 10**7) -> Comparisons:
     """Draw ten million comparisons of 100 items by one person."""
     rng = np.random.default_rng(0)
-    first = rng.integers(100, size=10**7)
+    first = rng.integers(100, size=n)
     second = (first + rng.integers(1, 100, size=first.size)) % 100
     wins = rng.random(first.size) < 1.0 / (1.0 + np.exp((first - second) / 20.0))
     return Comparisons.from_arrays(
@@ -52,9 +53,9 @@ def one_user() -> Comparisons:
     )
 
 
-def many_users() -> Comparisons:
+def many_users(n: int = 10**6) -> Comparisons:
     """Draw a million people with two comparisons each, of 50 items."""
-    return plurank.simulate(10**6, 50, 3, 2, random_state=0).comparisons
+    return plurank.simulate(n, 50, 3, 2, random_state=0).comparisons
 
 
 def identical() -> Comparisons:
@@ -95,18 +96,22 @@ def check(model: RankingModel, c: Comparisons, data: str) -> None:
         assert (np.abs(p - 0.5) < 0.1).all()
 
 
+def fit(data: str, name: str, c: Comparisons) -> str:
+    """Fit and check; say how it went: "fitted", or the sentence of the error."""
+    try:
+        model = MODELS[name]().fit(c)
+    except plurank.PlurankError as error:
+        return str(error)
+    check(model, c, data)
+    return "fitted"
+
+
 def run(data: str, name: str) -> None:
     """Make the data, fit, check; say how it went as JSON."""
     warnings.simplefilter("ignore")
     c = DATA[data]()
     begin = time.perf_counter()
-    try:
-        model = MODELS[name]().fit(c)
-    except plurank.PlurankError as error:
-        outcome = str(error)
-    else:
-        check(model, c, data)
-        outcome = "fitted"
+    outcome = fit(data, name, c)
     taken = time.perf_counter() - begin
     print(json.dumps({"outcome": outcome, "seconds": round(taken, 1), "peak_gib": round(peak_gib(), 2)}))
 
@@ -125,7 +130,7 @@ def main() -> None:
     for data in given.only:
         for name in MODELS:
             row = {"case": f"{data}, {name}", "data": data, "model": name}
-            command = [sys.executable, "-m", "benchmarks.extremes", "--run", data, name]
+            command = [sys.executable, "-m", "tests.long.extremes", "--run", data, name]
             try:
                 done = subprocess.run(
                     command, capture_output=True, text=True, check=False, timeout=60.0 * given.minutes
@@ -139,7 +144,7 @@ def main() -> None:
                     continue
                 row |= json.loads(done.stdout)
             print(row, flush=True)
-            write_results("extremes", [row], replacing="case")
+            write_results("extremes", [row], replacing="case", folder=RESULTS)
     sys.exit(failures)
 
 

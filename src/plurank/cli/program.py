@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -9,25 +10,33 @@ import typer
 from typer.core import TyperGroup
 
 import plurank
-from plurank.cli import errors, files
-from plurank.cli.convert import convert
-from plurank.cli.demo import demo
-from plurank.cli.evaluate import evaluate
-from plurank.cli.fetch import fetch
-from plurank.cli.fit import fit
-from plurank.cli.ingest import ingest
-from plurank.cli.predict import predict
-from plurank.cli.report import report
-from plurank.cli.select import select
-from plurank.cli.serve import serve
-from plurank.cli.show import show
-from plurank.cli.simulate import simulate
-from plurank.cli.transform import transform
-from plurank.cli.update import update
+from plurank.cli.apply import evaluate_command, predict_command, transform_command
+from plurank.cli.demo import demo_command
+from plurank.cli.error_messages import is_intended, keep_interrupts, report_error, show_warning
+from plurank.cli.output import forget_written
+from plurank.cli.prepare import convert_command, fetch_command, ingest_command, simulate_command
+from plurank.cli.publish import report_command, serve_command
+from plurank.cli.show import show_command
+from plurank.cli.training import fit_command, select_command
+from plurank.cli.update import update_command
 
-COMMANDS = (
-    demo, fit, select, show, report, predict, evaluate, update, serve, simulate, fetch, convert, transform, ingest,
-)  # fmt: skip
+COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
+    "demo": demo_command,
+    "fit": fit_command,
+    "select": select_command,
+    "show": show_command,
+    "report": report_command,
+    "predict": predict_command,
+    "evaluate": evaluate_command,
+    "update": update_command,
+    "serve": serve_command,
+    "simulate": simulate_command,
+    "fetch": fetch_command,
+    "convert": convert_command,
+    "transform": transform_command,
+    "ingest": ingest_command,
+}
+WITHOUT_ARGUMENTS = ("demo", "fetch")  # commands that do something without any
 
 
 class CarefulGroup(TyperGroup):
@@ -35,16 +44,16 @@ class CarefulGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, and flush while a full disk or a closed pipe can still be reported."""
-        files.forget_written()
+        forget_written()
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = errors.show_warning
+                warnings.showwarning = show_warning
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except BaseException as error:
-            if errors.is_intended(error):
+            if is_intended(error):
                 raise
-            raise typer.Exit(errors.report(error, debug=bool(ctx.params.get("debug")))) from error
+            raise typer.Exit(report_error(error, debug=bool(ctx.params.get("debug")))) from error
         return result
 
 
@@ -55,8 +64,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in COMMANDS:
-    app.command(no_args_is_help=command not in (demo, fetch))(command)
+for command, function in COMMANDS.items():
+    app.command(command, no_args_is_help=command not in WITHOUT_ARGUMENTS)(function)
 
 
 def _show_version(wanted: bool) -> None:
@@ -98,7 +107,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # ids that the terminal cannot show must not stop a command
     try:
-        with errors.keep_interrupts():
+        with keep_interrupts():
             app(prog_name="plurank")
     except KeyboardInterrupt as error:  # before or after the command itself
-        sys.exit(errors.report(error, debug=False))
+        sys.exit(report_error(error, debug=False))

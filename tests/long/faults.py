@@ -1,6 +1,6 @@
 """Processes killed at random moments: nothing acknowledged is lost, nothing half-written is accepted.
 
-    python -m benchmarks.faults [--kills 100] [--seed 0]
+    python -m tests.long.faults [--kills 100] [--seed 0]
 
 A process of each kind does its work over and over and tells every step it has finished; at a random moment it is
 killed with SIGKILL. Then what is on disk is looked at, and the work goes on:
@@ -34,6 +34,7 @@ from plurank.store.batches import Budget
 from plurank.store.ingest import build_store
 from plurank.types import silent
 from plurank.web.database import FeedbackStore, GivenAnswer
+from tests.long import RESULTS
 from tests.web.servers import kill_all, senders, started
 
 SMALL = Budget(data_bytes=10**9, text_bytes=30_000, batch_rows=2_000, shard_rows=3_000)  # many small steps
@@ -91,7 +92,7 @@ WORK: dict[str, Callable[[Path], None]] = {"save": save_again_and_again, "ingest
 
 def run_and_kill(kind: str, folder: Path, seconds: float | None) -> list[str]:
     """Start a process, kill it so many seconds after it is ready, or let it end; give what it said."""
-    command = [sys.executable, "-m", "benchmarks.faults", "--work", kind, str(folder)]
+    command = [sys.executable, "-m", "tests.long.faults", "--work", kind, str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     first = process.stdout.readline()
@@ -242,7 +243,7 @@ def main() -> None:
         rows = [kill_often(kind, -(-given.kills // len(KINDS)), given.seed) for kind in KINDS]
     except Broken as broken:
         sys.exit(f"broken: {broken}")
-    write_results("faults", rows, replacing="kind")
+    write_results("faults", rows, replacing="kind", folder=RESULTS)
 
 
 if __name__ == "__main__":

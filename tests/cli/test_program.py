@@ -3,7 +3,7 @@
 import pytest
 
 import plurank
-from plurank.cli import app
+from plurank.cli import program
 from plurank.kernels import library
 
 COMMANDS = (
@@ -104,4 +104,6 @@ def test_python_warnings_become_sentences(run, model_file, monkeypatch, recwarn)
 
 
 def test_every_command_is_a_function_with_the_commands_name():
-    assert tuple(command.__name__ for command in app.COMMANDS) == COMMANDS
+    assert tuple(program.COMMANDS) == COMMANDS
+    for name, function in program.COMMANDS.items():
+        assert function.__name__ == f"{name}_command"

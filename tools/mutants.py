@@ -1,6 +1,6 @@
 """Do the tests notice when the code is wrong? Change one thing at a time, run the tests, list what nobody noticed.
 
-    python -m benchmarks.mutants --n 150 --seed 0
+    python -m tools.mutants --n 150 --seed 0
 
 Draws changes ("mutants") of the packages topic, mixed and inference: comparisons, operators, constants, conditions,
 deleted statements. Each runs in a copy of the sources, against the tests of its own package; the first failure ends
