@@ -218,6 +218,11 @@ def _check_checkpoint(method: str, checkpoint: Path | None, resume: bool) -> Non
 
 
 def _warn_deprecated(settings: dict[str, Any]) -> None:
+    if settings.get("component") == "mallows":
+        warn(
+            "--component mallows is deprecated and will be removed in the next release; bradley-terry, the default, "
+            "predicts as well."
+        )
     for name in DEPRECATED:
         if name in settings:
             warn(

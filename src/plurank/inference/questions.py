@@ -22,8 +22,7 @@ from plurank.types import Codes, Floats
 # Ours. The expected information gain of a question is the mutual information of its answer y and the weights theta,
 # ``I(y; theta) = H(E p) - E H(p)`` with ``p = P(left over right | theta)``, H the entropy of a coin and E the mean over
 # the posterior (Houlsby et al. 2011 call it BALD). A question gains nothing where all that the weights may be agree,
-# nor
-# where every ranking is undecided.
+# nor where every ranking is undecided.
 
 MOST_CANDIDATES = 10_000  # pairs that are looked at, so that time does not grow with the square of the items
 ROUGH_DRAWS = 40  # draws of weights for a first look

@@ -88,11 +88,9 @@ def _dot(a: Floats, b: Floats) -> float:
 # Raise the posterior of scores, or of orders, and user weights together until it stands still.
 #
 # Ours: the paper stops at the rankings that Algorithm 4 rounds to. One pass over the comparisons weighs every user
-# anew,
-# given the rankings, and collects what all users say about the rankings. Scores take a quasi-Newton step on the
-# posterior
-# with the weights integrated out; orders take an EM step. A step is kept only where the posterior grows, so it never
-# falls.
+# anew, given the rankings, and collects what all users say about the rankings. Scores take a quasi-Newton step on the
+# posterior with the weights integrated out; orders take an EM step. A step is kept only where the posterior grows, so
+# it never falls.
 
 Component = TypeVar("Component", bound=BradleyTerry | OrderedComponent)
 Ordered = TypeVar("Ordered", bound=OrderedComponent)

@@ -31,12 +31,11 @@ from plurank.types import Floats, Masks, Progress, Singles, silent
 # Project the rows of E on random directions, and give the projections of any rows.
 #
 # Paper: Algorithm 2, the products E d of its first lines. Needs the moments E; gives projections of rows, part by part.
-# Differences from the paper: where all of them, (W, P), would be large and there are fewer users than rows, one
-# vector is
-# kept for every user (M, P), and a row's projections are summed from those of its users whenever they are asked for.
-# The
-# directions are the same either way, and the values too, up to rounding. Memory is then that of users times directions,
-# not of rows times directions. Users of a store are elsewhere, so there the projections of all rows are kept.
+# Differences from the paper: where all of them, (W, P), would be large and there are fewer users than rows, one vector
+# is kept for every user (M, P), and a row's projections are summed from those of its users whenever they are asked for.
+# The directions are the same either way, and the values too, up to rounding. Memory is then that of users times
+# directions, not of rows times directions. Users of a store are elsewhere, so there the projections of all rows are
+# kept.
 
 Rows = NDArray[np.int64]
 CHUNK, CHUNK_BYTES = 64, 2**29  # directions multiplied at a time, fewer where they are long

@@ -39,9 +39,8 @@ def estimate_ranking_matrix(gram: Floats, targets: Floats, counts: Floats, regre
 #
 # Paper: Algorithm 4 (Post Processing), section 5: ratio, then rounding. Needs the weighted ranking matrix; gives
 # rankings. Differences from the paper: exact halves are rounded the same way for (i, j) and (j, i), in favour of the
-# item that comes first, so that the two still add up to 1; the rounded columns need not be transitive, so each
-# becomes a
-# total order by the share of comparisons an item wins, and the triples that disagree are counted.
+# item that comes first, so that the two still add up to 1; the rounded columns need not be transitive, so each becomes
+# a total order by the share of comparisons an item wins, and the triples that disagree are counted.
 
 
 @dataclass(frozen=True)

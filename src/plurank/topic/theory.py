@@ -21,9 +21,8 @@ from plurank.validation import check_not_negative, check_numbers, check_whole, i
 # The paper's matrices for a known population: what infinitely many users would show.
 #
 # Paper: sections 3 and 4, Lemma 2 and Eq. 5. Needs rankings, the Dirichlet prior of user weights and how often pairs
-# are
-# shown; gives B-bar and R-bar, with ``E = B-bar R-bar B-bar^T``, and the solid angles. Differences from the paper: an
-# ordered pair that no ranking has never occurs, so it has no row.
+# are shown; gives B-bar and R-bar, with ``E = B-bar R-bar B-bar^T``, and the solid angles. Differences from the paper:
+# an ordered pair that no ranking has never occurs, so it has no row.
 
 DIRECTIONS_AT_A_TIME = 100_000
 
