@@ -180,6 +180,7 @@ def run(n_fits: int, seed: int, folder: Path) -> tuple[Counter[str], Counter[str
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 warnings.simplefilter("ignore", plurank.ConvergenceWarning)
+                warnings.filterwarnings("ignore", ".* is deprecated and will be removed in", DeprecationWarning)
                 check(model.fit(comparisons), comparisons, folder)
             end = "good"
         except plurank.PlurankError as error:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.mixed.conftest import path
 from tests.models.test_persistence import change_bytes, content, model
 from tests.store.test_ingest_resume import inputs, kill_and_go_on, kill_at
 

@@ -244,14 +244,13 @@ def _read_rated(
 ) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame", tuple[Exclusion, ...]]:
     """Read a file; its suffix, the columns named or the columns found decide between ratings and rankings."""
     from plurank.data.columns import has_role
-    from plurank.data.formats import MOVIELENS, is_polis_matrix, ratings_in
-    from plurank.data.frames import PREFLIB, plain_suffix, read_numbered_table
+    from plurank.data.formats import find_format, is_polis_matrix, ratings_in
+    from plurank.data.frames import existing, read_numbered_table
     from plurank.data.readers import find_form, refuse_texts
 
-    if plain_suffix(data) in PREFLIB:
-        return "rankings", plurank.read_rankings(data), ()
-    if plain_suffix(data) in MOVIELENS:
-        return "ratings", plurank.read_ratings(data), ()
+    known = find_format(data)
+    if known is not None:
+        return known.form, known.read(existing(data)), ()
     frame = read_numbered_table(data)
     if not columns:
         refuse_texts(frame.columns)

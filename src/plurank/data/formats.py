@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -56,8 +58,9 @@ def read_ratings(path: File) -> pl.DataFrame:
     [('ann', 'tea', 5.0), ('ann', 'milk', 3.5)]
     """
     file = existing(path)
-    if plain_suffix(file) in MOVIELENS:
-        return read_movielens(file)
+    known = find_format(file)
+    if known is not None and known.form == "ratings":
+        return known.read(file)
     return ratings_in(read_numbered_table(file), file)[0]
 
 
@@ -173,7 +176,8 @@ def read_rankings(path: File) -> pl.DataFrame:
     [('milk', 1), ('tea', 2), ('milk', 1), ('tea', 2)]
     """
     file = existing(path)
-    return read_preflib(file) if plain_suffix(file) in PREFLIB else read_numbered_table(file)
+    known = find_format(file)
+    return known.read(file) if known is not None and known.form == "rankings" else read_numbered_table(file)
 
 
 def read_preflib(file: Path) -> pl.DataFrame:
@@ -248,3 +252,21 @@ def _cast(counts: list[int], orders: list[list[tuple[int, str]]], names: dict[st
     cast = ballots[np.repeat(np.arange(len(counts)), counts)]
     users = pl.Series("user", np.arange(1, len(cast) + 1))
     return cast.insert_column(0, users).explode("item", "rank")
+
+
+class FileFormat(NamedTuple):
+    """A format that the ending of a file's name tells: what such files hold, and what reads them."""
+
+    form: Literal["ratings", "rankings"]
+    read: Callable[[Path], pl.DataFrame]  # to columns user, item, and rating or rank
+
+
+FORMATS: dict[str, FileFormat] = {
+    **dict.fromkeys(PREFLIB, FileFormat("rankings", read_preflib)),
+    **dict.fromkeys(MOVIELENS, FileFormat("ratings", read_movielens)),
+}
+
+
+def find_format(file: Path) -> FileFormat | None:
+    """Return the format of a file, None for tables, whose columns say what they hold."""
+    return FORMATS.get(plain_suffix(file))

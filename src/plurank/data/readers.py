@@ -13,8 +13,8 @@ from plurank.data.build import number_rows
 from plurank.data.columns import Given, check_options, has_role, list_names, plain_name, read_rows
 from plurank.data.comparisons import Comparisons
 from plurank.data.exclusions import Exclusion
-from plurank.data.formats import MOVIELENS, is_polis_matrix, ratings_in, read_movielens, read_preflib
-from plurank.data.frames import PREFLIB, TEXT_KINDS, File, Kind, existing, kind_of, parse_ids, parse_table, plain_suffix
+from plurank.data.formats import find_format, is_polis_matrix, ratings_in
+from plurank.data.frames import TEXT_KINDS, File, Kind, existing, kind_of, parse_ids, parse_table
 from plurank.data.items import add_items, read_items, texts_in_votes
 from plurank.data.ratings import compare_rankings, compare_ratings
 from plurank.exceptions import Argument, DataError
@@ -131,11 +131,10 @@ def read_any(
     Equal ratings make no comparison. ``ratings`` of the result is None where the file holds comparisons.
     """
     file = existing(path)
-    if plain_suffix(file) in PREFLIB:
-        return Comparisons.from_table(compare_rankings(read_preflib(file), "ignore", 0, columns, items))
     excluded: tuple[Exclusion, ...] = ()
-    if plain_suffix(file) in MOVIELENS:
-        frame, form = read_movielens(file), "ratings"
+    form: Form
+    if (known := find_format(file)) is not None:
+        frame, form = known.read(file), known.form
     else:
         kind = kind_of(file)
         frame = parse_table(file, kind)
