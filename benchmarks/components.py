@@ -9,7 +9,7 @@ import numpy as np
 
 import plurank
 from benchmarks.common import write_results
-from plurank.mixed.mallows import law_of
+from plurank.mixed.components import law_of
 
 N_USERS, N_ITEMS, N_RANKINGS, PER_USER, CONCENTRATION = 1_500, 40, 3, 100, 0.5
 DISPERSION, FLIP, SPREAD = 0.85, 0.05, 1.5

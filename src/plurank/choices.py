@@ -1,7 +1,6 @@
 """The words that parameters may have: the library checks them, the command line offers them.
 
-Each list stands here once. Nothing heavy is imported, because ``plurank --help`` needs them. An
-engine is named after its file in ``engine``.
+Each list stands here once. Nothing heavy is imported, because ``plurank --help`` needs them.
 """
 
 from typing import Literal, get_args

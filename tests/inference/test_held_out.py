@@ -14,7 +14,7 @@ from plurank.inference import likelihood as held_out
 from plurank.inference import likelihood as laws
 from plurank.inference.likelihood import likelihood_of, mean_log_likelihood, user_seeds
 from plurank.mixed.bradley_terry import BradleyTerry
-from plurank.mixed.mallows import Mallows
+from plurank.mixed.components import Mallows
 from plurank.topic.orders import Strict
 from tests.oracles.simulated_scores import sigmoid
 from tests.oracles.small_data import build, draw_comparisons, reordered, repeated, weighted

@@ -8,7 +8,7 @@ from plurank.inference.posterior import weight_bounds
 from plurank.kernels import threads
 from plurank.kernels.plain import passes as twins
 from plurank.mixed.bradley_terry import BradleyTerry
-from plurank.mixed.mallows import Mallows
+from plurank.mixed.components import Mallows
 from tests.oracles.log_posterior import best_theta, integrate_on_grid, log_marginal, log_posterior, slope_in_theta
 from tests.oracles.small_data import draw_comparisons, users_of
 
@@ -197,13 +197,13 @@ def test_the_covariance_is_that_of_the_dense_gaussian_on_the_simplex(n_rankings,
     _, covariance = twins._integrate(theta, bend)
     np.testing.assert_allclose(covariance, expected, atol=1e-12)
     user_concentration = (1.0 - theta @ theta) / np.trace(expected) - 1.0
-    assert twins._evidence(theta, covariance) == pytest.approx(max(user_concentration, 0.0), rel=1e-9)
+    assert twins._concentration(theta, covariance) == pytest.approx(max(user_concentration, 0.0), rel=1e-9)
 
 
 def test_the_evidence_of_a_dirichlet_is_its_concentration(rng):
     theta = rng.dirichlet(np.ones(4))
     covariance = (np.diag(theta) - np.outer(theta, theta)) / (37.0 + 1.0)
-    assert twins._evidence(theta, covariance) == pytest.approx(37.0)
+    assert twins._concentration(theta, covariance) == pytest.approx(37.0)
 
 
 def test_more_comparisons_are_more_evidence():

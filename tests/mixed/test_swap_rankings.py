@@ -15,7 +15,7 @@ from plurank.mixed.init import (
     FAR,
     find_unexplained,
     init_rankings,
-    missed_least,
+    most_redundant,
     swap_rankings,
 )
 from plurank.mixed.init import (
@@ -78,8 +78,8 @@ def test_nobody_is_unexplained_by_the_true_rankings(camps):
 
 def test_of_two_that_are_alike_the_less_followed_is_missed_least():
     scores = np.array([[2.0, 2.1, -2.0], [0.0, 0.0, 0.0], [-2.0, -2.1, 2.0]])
-    assert missed_least(scores, np.array([0.3, 0.6, 0.1])) == (0, 1)
-    assert missed_least(scores + np.array([5.0, 0.0, 0.0]), np.array([0.6, 0.3, 0.1])) == (
+    assert most_redundant(scores, np.array([0.3, 0.6, 0.1])) == (0, 1)
+    assert most_redundant(scores + np.array([5.0, 0.0, 0.0]), np.array([0.6, 0.3, 0.1])) == (
         1,
         0,
     )  # scores count from anywhere
@@ -87,7 +87,7 @@ def test_of_two_that_are_alike_the_less_followed_is_missed_least():
 
 def test_a_ranking_hardly_anybody_follows_is_missed_least_where_none_are_alike():
     scores = np.array([[2.0, 0.0, -2.0], [0.0, 2.0, 0.0], [-2.0, -2.0, 2.0]])
-    assert missed_least(scores, np.array([0.5, 0.499, 0.001]))[0] == 2
+    assert most_redundant(scores, np.array([0.5, 0.499, 0.001]))[0] == 2
 
 
 @pytest.mark.parametrize("mixing", ["probability", "utility"])

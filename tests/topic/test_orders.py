@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plurank.mixed.mallows import Mallows, win_probability_by_gap
+from plurank.mixed.components import Mallows, win_probability_by_gap
 from plurank.topic.orders import PairCounts, Strict, places_of, win_probabilities, wins_by_lead
 from tests.oracles.small_data import build, draw_comparisons
 

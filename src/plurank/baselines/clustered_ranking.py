@@ -164,7 +164,7 @@ class ClusteredRanking(RankingModel):
         mixture = Mixture.of(comparisons, self.prior)
         return mixture.members_of(Clusters(self.scores_, self.mean_weights_))[0]
 
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+    def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return BradleyTerry(self.scores_).chances(winners, losers)
 
     def likelihoods(self) -> list[UserLikelihood]:

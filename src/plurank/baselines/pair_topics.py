@@ -11,6 +11,7 @@ from plurank.choices import Detection
 from plurank.data.comparisons import Comparisons
 from plurank.data.split import every_nth_user
 from plurank.engine.local import Engine
+from plurank.inference.posterior import dirichlet_counts
 from plurank.models.base import FitResult, RankingModel
 from plurank.models.fields import COMMON, Field, Fields
 from plurank.random import RandomState, as_generator, draw_seed
@@ -25,7 +26,7 @@ from plurank.validation import check_choice, check_whole
 
 MAX_LEGS, ROUNDS, TOLERANCE = 40, 5, 1e-3  # of the weights' EM: rounds a leg, and the move in one that counts as none
 LEAST_WEIGHT = 1e-12  # a weight of zero would stay zero whatever the user says
-CERTAIN = 1e300  # evidence behind probabilities that are taken as they are
+CERTAIN = 1e300  # concentration of probabilities that are taken as they are
 STAGE = "weighing topics for every user"
 CHUNK = 2**18  # comparisons whose K probabilities are looked up at once
 OWN_FIELDS = {
@@ -120,9 +121,9 @@ class PairTopics(RankingModel):
         for turn in range(N_ROUNDS):
             on_progress(STAGE, turn / (N_ROUNDS + 1))
             _, concentration = fit_topic_prior(moments, topics.table(0.0)[:-1], flip)
-            weights = topics.infer_weights(sample, flip, concentration * mean)
+            weights = topics.infer_weights(sample, flip, dirichlet_counts(mean, concentration))
             flip = flip_behind(mix(rows, users, topics.table(0.0), weights), sample.weights)
-        weights = topics.infer_weights(source, flip, concentration * mean)
+        weights = topics.infer_weights(source, flip, dirichlet_counts(mean, concentration))
         on_progress(STAGE, 1.0)
         return TopicsFit(
             rankings=np.argsort(-topics.mean_wins(FIRST_FLIP).T, axis=1, kind="stable"), user_weights=weights,
@@ -150,7 +151,7 @@ class PairTopics(RankingModel):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return self._topics().infer_weights(comparisons, self.flip_probability_, self.weight_prior())
 
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+    def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         topics = self._topics()
         return topics.table(self.flip_probability_)[topics.rows(winners, losers)]
 

@@ -105,7 +105,7 @@ class SingleRanking(RankingModel):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return np.ones((comparisons.n_users, 1))
 
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+    def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return BradleyTerry(self.scores_).chances(winners, losers)
 
     def _item_scores(self, weights: Floats) -> Floats:

@@ -99,13 +99,13 @@ def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | No
 
 def _print_report(report: "DataReport") -> None:
     console = out()
-    score_scale = describe_spread(report.min_per_user, report.median_per_user, report.max_per_user)
+    per_user = describe_spread(report.min_per_user, report.median_per_user, report.max_per_user)
     rows = [
         ("users", _of_all(report.n_users, "user", report)),
         ("items", _of_all(report.n_compared_items, "item", report)),
         *([("votes", describe_ties(report.n_comparisons, report.n_ties))] if report.n_ties else []),
         ("comparisons", f"{report.n_comparisons:,}"),
-        ("per user", score_scale),
+        ("per user", per_user),
         ("repeated", f"{report.n_duplicates:,}"),
         ("items linked", "all" if report.is_connected else f"in {len(report.item_groups):,} separate groups"),
     ]

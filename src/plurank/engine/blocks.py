@@ -63,7 +63,7 @@ def number_groups(offsets: NDArray[np.int64], edges: Edges, bytes_per_sum: int =
     """Put blocks together into groups, each a unit of work somewhere, at least so many of them.
 
     A group has enough comparisons to keep threads busy, far more bytes of them than the sums it gives, and there are
-    not more groups than a scheduler likes; otherwise it is small, so that little is in memory at once.
+    not more groups than a scheduler handles well; otherwise it is small, so that little is in memory at once.
     """
     n, n_blocks = max(int(offsets[-1]), 1), max(len(edges) - 1, 1)
     comparisons = max(GROUP_COMPARISONS, 2 * bytes_per_sum, n // MOST_GROUPS)

@@ -26,7 +26,7 @@ class Engine(Protocol):
 
     @property
     def least_units(self) -> int:
-        """How many units there should be at least, so that nobody waits."""
+        """How many units there should be at least, to keep all workers busy."""
 
     def reduce(
         self,
@@ -83,7 +83,7 @@ def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
             parameter="engine",
             hint="Create one with `plurank ingest` (plurank.ingest).",
         )
-    runner = LocalEngine(scheduler) if engine == "local" else _dask_engine(scheduler)
+    runner = ENGINES[engine](scheduler)
     try:
         yield runner
     finally:
@@ -97,6 +97,9 @@ def _dask_engine(scheduler: Any) -> Engine:
         needs = f" requires {error.name}: pip install 'plurank[dask]'."
         raise EngineError((Argument("engine", "dask"), needs), parameter="engine") from None
     return DaskEngine(scheduler)
+
+
+ENGINES: dict[EngineName, Callable[[Any], Engine]] = {"local": LocalEngine, "dask": _dask_engine}
 
 
 _lock, _n_inside = threading.Lock(), 0

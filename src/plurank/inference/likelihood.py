@@ -54,7 +54,7 @@ class Utilities(Component, Protocol):
         """Scores of the items, (Q, K)."""
 
     def update_memberships(self, comparisons: Comparisons, init: Floats, prior: Floats, n_rounds: int) -> Any:
-        """Find users' weights: their ``means`` (M, K) and the ``evidence`` behind them (M,)."""
+        """Find users' weights: their ``means`` (M, K) and ``user_concentration`` (M,)."""
 
 
 class UserLikelihood(Protocol):

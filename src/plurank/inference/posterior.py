@@ -18,7 +18,7 @@ from plurank.types import Floats
 # Ours. Weights come from a Dirichlet near the posterior, from a flatter one and from the prior, and count by how much
 # denser the posterior is there (importance sampling); so intervals and questions need no assumption about its shape.
 
-FLATTER = 0.5  # evidence of the proposals for tails, as a share of the posterior's
+FLATTER = 0.5  # concentration of the proposals for tails, as a share of the posterior's
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _noise(n: int) -> Floats:
 
 
 def draw_user(weights: Floats, user_concentration: float) -> Floats:
-    """Draw one user's weights (N_DRAWS, K); with infinite evidence they are what they are."""
+    """Draw one user's weights (N_DRAWS, K); with infinite concentration they are certain."""
     if not np.isfinite(user_concentration):
         return np.tile(weights, (N_DRAWS, 1))
     return np.random.default_rng([SEED, 1]).dirichlet(np.maximum(user_concentration * weights, 1e-3), size=N_DRAWS)
@@ -169,3 +169,8 @@ def weight_bounds(weights: Floats, user_concentration: Floats, level: float) -> 
     upper = scipy.special.betaincinv(first, second, np.where(low & ~high, level, 1.0 - tail / 2.0))
     lower, upper = np.where(low, 0.0, lower), np.where(high, 1.0, upper)
     return np.minimum(lower, weights), np.maximum(upper, weights)
+
+
+def dirichlet_counts(mean: Floats, concentration: float) -> Floats:
+    """Return the counts of the Dirichlet prior of user weights, (K,): the one place that says how they follow."""
+    return concentration * mean

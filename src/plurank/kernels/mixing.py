@@ -51,12 +51,12 @@ def mix_utilities(
     return out
 
 
-def mix_places(rows: Codes, left: Codes, right: Codes, places: Codes, laws: Floats, theta: Floats) -> Floats:
-    """``out[e] = sum_k theta[rows[e], k] laws[k, places[right[e], k] - places[left[e], k] + Q - 1]``, at most 1."""
+def mix_places(rows: Codes, left: Codes, right: Codes, places: Codes, by_gap: Floats, theta: Floats) -> Floats:
+    """``out[e] = sum_k theta[rows[e], k] by_gap[k, places[right[e], k] - places[left[e], k] + Q - 1]``, at most 1."""
     _check_rows(rows, left, right, theta, *places.shape)
-    check(laws.shape == (places.shape[1], 2 * len(places) - 1))
+    check(by_gap.shape == (places.shape[1], 2 * len(places) - 1))
     out = np.empty(len(left))
-    tables = (np.ascontiguousarray(table) for table in (places, laws, theta))
+    tables = (np.ascontiguousarray(table) for table in (places, by_gap, theta))
     pairs = (np.ascontiguousarray(codes) for codes in (rows, left, right))
     run(_mix_places, len(out), 3 * len(out) * theta.shape[1], *pairs, *tables, *places.shape, out)
     return out

@@ -15,7 +15,7 @@ from plurank.kernels.library import (
 from plurank.kernels.threads import run
 from plurank.types import Codes, Floats, Integers
 
-_MEETINGS = (INTS, CODES, FLOATS, FLOATS, INT, FLOATS, INT)  # begins, partners, won, lost, their number, laws, reach
+_MEETINGS = (INTS, CODES, FLOATS, FLOATS, INT, FLOATS, INT)  # begins, partners, won, lost, their number, by_gap, reach
 _expected_wins = function(
     "expected_wins", INT, INT, INTS, CODES, FLOATS, INT, FLOATS, FLOATS, FLOATS, INT, OUT_FLOATS, OUT_FLOATS
 )
@@ -48,40 +48,43 @@ def improve_orders(
     partners: Codes,
     won: Floats,
     lost: Floats,
-    laws: Floats,
+    by_gap: Floats,
     reach: int,
     max_sweeps: int,
 ) -> Integers:
-    """Search, for every ranking k, for an order with more ``sum wins(i over j) laws[k, place_j - place_i + Q - 1]``.
+    """Search, for every ranking k, for an order with more ``sum wins(i over j) by_gap[k, place_j - place_i + Q - 1]``.
 
-    Item i meets partners[begins[i]:begins[i + 1]], wins won[e, k] and loses lost[e, k]. laws (K, 2 Q - 1) are
+    Item i meets partners[begins[i]:begins[i + 1]], wins won[e, k] and loses lost[e, k]. by_gap (K, 2 Q - 1) are
     logarithms. Local search from rankings (K, Q): single items move by at most ``reach`` places.
     """
-    improved, meetings = np.array(rankings, np.int64, order="C"), _meetings(rankings, begins, partners, won, lost, laws)
+    improved, meetings = (
+        np.array(rankings, np.int64, order="C"),
+        _meetings(rankings, begins, partners, won, lost, by_gap),
+    )
     work, memory = 50 * won.size * reach, _orders_memory(rankings.shape[1])
     run(_improve_orders, len(improved), work, improved, improved.shape[1], *meetings, reach, max_sweeps, memory=memory)
     return improved
 
 
 def place_errors(
-    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, laws: Floats, reach: int
+    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, by_gap: Floats, reach: int
 ) -> Floats:
     """Return the standard deviation of every item's place in every ranking, all other items staying, (Q, K).
 
     The place moves by t with probability proportional to ``exp(gain of moving by t)``, |t| <= reach.
     """
     n_rankings, n_items = rankings.shape
-    out, meetings = np.empty((n_items, n_rankings)), _meetings(rankings, begins, partners, won, lost, laws)
+    out, meetings = np.empty((n_items, n_rankings)), _meetings(rankings, begins, partners, won, lost, by_gap)
     given = np.ascontiguousarray(rankings, np.int64), n_items, n_rankings, *meetings, reach
     run(_place_errors, n_rankings, 10 * won.size * reach, *given, out, memory=_orders_memory(n_items))
     return out
 
 
 def _meetings(
-    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, laws: Floats
+    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, by_gap: Floats
 ) -> tuple[Integers, Codes, Floats, Floats, int, Floats]:
     n_rankings, n_items = rankings.shape
     check(len(begins) == n_items + 1 and begins[-1] == len(partners) == len(won) == len(lost))
-    check(won.shape[1] == lost.shape[1] == n_rankings and laws.shape == (n_rankings, 2 * n_items - 1))
+    check(won.shape[1] == lost.shape[1] == n_rankings and by_gap.shape == (n_rankings, 2 * n_items - 1))
     by_ranking = np.ascontiguousarray(won.T), np.ascontiguousarray(lost.T)
-    return begins, partners, *by_ranking, len(partners), np.ascontiguousarray(laws)
+    return begins, partners, *by_ranking, len(partners), np.ascontiguousarray(by_gap)

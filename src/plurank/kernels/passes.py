@@ -150,23 +150,23 @@ def places_pass(
     losers: Codes,
     weights: Floats,
     places: Codes,
-    laws: Floats,
+    by_gap: Floats,
     init: Floats,
     prior: Floats,
     n_rounds: int,
 ) -> tuple[Floats, float, Floats]:
-    """Mix probabilities that depend on how far apart two items stand: ``p_k = laws[k, place_j - place_i + Q - 1]``.
+    """Mix probabilities that depend on how far apart two items stand: ``p_k = by_gap[k, place_j - place_i + Q - 1]``.
 
-    places (Q, K), laws (K, 2 Q - 1). Returns theta (M, K), the log posterior of the orders, and the posterior
+    places (Q, K), by_gap (K, 2 Q - 1). Returns theta (M, K), the log posterior of the orders, and the posterior
     concentration of each user's memberships (M,).
     """
     n_items, n_rankings = places.shape
-    check(n_rankings == init.shape[1] and laws.shape == (n_rankings, 2 * n_items - 1))
+    check(n_rankings == init.shape[1] and by_gap.shape == (n_rankings, 2 * n_items - 1))
     users = _Users.of(edges, offsets, winners, losers, weights, init, prior)
     theta, concentration, values = np.array(init, order="C"), np.zeros(len(init)), np.zeros((users.n_blocks, 1))
     run(
         _places_pass, users.n_blocks, len(winners) * n_rankings**2, *users.arguments, np.ascontiguousarray(places),
-        np.ascontiguousarray(laws), n_items, n_rankings, *users.prior, n_rounds, theta, values, concentration,
+        np.ascontiguousarray(by_gap), n_items, n_rankings, *users.prior, n_rounds, theta, values, concentration,
         memory=_mixture_memory(n_rankings, users.most),
     )  # fmt: skip
     return theta, float(add_blocks(values)[0]), concentration

@@ -29,8 +29,8 @@ MANY_OPPONENTS = 2048  # an item meets no more when it is scored
 
 
 class ScoreSums(NamedTuple):
-    """What users say about the scores, added up: the log posterior without the scores' prior, its slope and curvature
-    (Q, K), and, if asked for, the information about every item's scores (Q, K, K)."""
+    """What users say about the scores, added up: the log posterior without the scores' prior, its gradient and the
+    diagonal of its negative Hessian (Q, K), and, if asked for, the information about every item's scores (Q, K, K)."""
 
     log_posterior: float
     gradient: Floats
@@ -49,7 +49,7 @@ class ScoreSums(NamedTuple):
 
 class ScorePass(NamedTuple):
     """What one pass over the comparisons gives: sums over users, and of every user the most probable weights (M, K),
-    their posterior mean (M, K), and the evidence behind them (M,)."""
+    their posterior mean (M, K), and its concentration (M,)."""
 
     sums: ScoreSums
     weights: Floats
@@ -135,7 +135,7 @@ class BradleyTerry:
     ) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K), averaged over what they may be.
 
-        evidence (m,) is the concentration of the Dirichlet around them; a mixture of probabilities has its mean there.
+        user_concentration (m,) is that of the Dirichlet around them; a mixture of probabilities has its mean there.
         """
         if self.mixing == "utility":
             return kernels.mix_utilities(rows, left, right, self.scores, weights, user_concentration)

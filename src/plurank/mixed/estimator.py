@@ -15,10 +15,12 @@ from plurank.engine.blocks import as_comparisons, as_source
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
 from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
+from plurank.inference.posterior import dirichlet_counts
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import open_users
+from plurank.mixed.components import ORDERS
 from plurank.mixed.fit import (
     Known,
     Member,
@@ -34,8 +36,7 @@ from plurank.mixed.fit import (
 )
 from plurank.mixed.init import Init
 from plurank.mixed.leaderboard import ScoredRankings
-from plurank.mixed.mallows import ORDERS
-from plurank.mixed.priors import Priors, count_weights
+from plurank.mixed.priors import Priors
 from plurank.mixed.users import Users
 from plurank.models.base import FitResult
 from plurank.models.fields import (
@@ -362,7 +363,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
             )
 
     def as_observed(self, comparisons: Comparisons) -> Comparisons:
-        """Let comparisons made from ratings count as what was observed; where nobody knows, they are as at the fit."""
+        """Let comparisons made from ratings count as what was observed; if unknown, they are as in the fit."""
         return observe(comparisons, self.from_ratings, self.from_ratings_, self.rating_weight_)
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
@@ -533,11 +534,11 @@ class MixedRanking(ScoredRankings, OldAttributes):
     def likelihoods(self) -> list[UserLikelihood]:
         """Return the likelihood of new users, one of every fit that predictions average over."""
         return [
-            likelihood_of(member.component, count_weights(member.users.mean_weights, self.concentration_))
+            likelihood_of(member.component, dirichlet_counts(member.users.mean_weights, self.concentration_))
             for member in self._members()
         ]
 
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+    def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
 
 

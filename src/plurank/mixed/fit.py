@@ -15,15 +15,16 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
 from plurank.data.split import every_nth_user, look_rated, weigh_observations
 from plurank.elementary import log_expit
+from plurank.inference.posterior import dirichlet_counts
 from plurank.inference.user_effects import choose_scale
 from plurank.metrics.predictions import Influence
 from plurank.metrics.rankings import align, places_of
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
+from plurank.mixed.components import ORDERS
 from plurank.mixed.init import Init, init_rankings
-from plurank.mixed.mallows import ORDERS
 from plurank.mixed.prior_search import PriorChoice, choose_priors
-from plurank.mixed.priors import Priors, count_weights, mean_of
+from plurank.mixed.priors import Priors, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
 from plurank.mixed.users import Users
 from plurank.models.base import FitResult
@@ -104,7 +105,7 @@ class Member(NamedTuple):
         """Infer the weights of other users."""
         mean, concentration = self.users.mean_weights, self.users.concentration
         init = np.tile(mean, (comparisons.n_users, 1))
-        prior = count_weights(mean, concentration)[None]
+        prior = dirichlet_counts(mean, concentration)[None]
         seen = self.component.update_memberships(comparisons, init, prior, MEMBERSHIP_ROUNDS)
         return Memberships(seen.means, seen.user_concentration, mean, concentration)
 
@@ -231,7 +232,7 @@ def _finish_scores(
 ) -> dict[str, Any]:
     """Return the scores with their errors, and the users' posterior."""
     component, mean = refined.component, users.mean_weights()
-    counts = count_weights(mean, priors.concentration)[None]
+    counts = dirichlet_counts(mean, priors.concentration)[None]
     more = hessian_off_peak(users, component, counts, priors.scores) if with_errors else None
     known = users.finish(component, counts, MEMBERSHIP_ROUNDS)
     found = {**_outcome(refined, mean, known.means), "scores": component.scores}
@@ -249,7 +250,7 @@ def _finish_orders(
     orders = ORDERS[settings.component].component.begin(scores.rankings)
     refined, weights = refine_orders(users.source, users.weights, orders, priors.counts, **limits)  # type: ignore[arg-type]
     component, mean = refined.component, Users(users.source, weights).mean_weights()
-    prior = count_weights(mean, priors.concentration)[None]
+    prior = dirichlet_counts(mean, priors.concentration)[None]
     seen = component.update_memberships(users.source, weights, prior, MEMBERSHIP_ROUNDS)
     pairs = PairCounts.of(users.source)
     return {
@@ -294,7 +295,7 @@ def _stack_members(members: Sequence[tuple[Floats, Floats]], shape: tuple[int, i
 
 
 def observe(comparisons: Comparisons, from_ratings: bool | None, rated: bool, rating_weight: float) -> Comparisons:
-    """Let comparisons made from ratings count as what was observed; where nobody knows, they are as in the fit.
+    """Let comparisons made from ratings count as what was observed; if unknown, they are as in the fit.
 
     from_ratings is the parameter, rated what the fit took its comparisons for.
     """
@@ -373,7 +374,7 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     first, codes = known.members[0].users, known.codes
     n_new_items, n_new_users = known.n_items - len(known.errors), known.n_users - len(first.weights)
     counts = np.maximum(first.user_concentration, first.concentration)[:, None] * first.weights
-    fresh = np.tile(count_weights(first.mean_weights, first.concentration), (n_new_users, 1))
+    fresh = np.tile(dirichlet_counts(first.mean_weights, first.concentration), (n_new_users, 1))
     counts = np.vstack([counts, fresh])[codes]
     vague = known.priors.scores
     precision = np.pad(vague.precision_beyond(known.errors), ((0, n_new_items), (0, 0)))

@@ -16,15 +16,10 @@ from plurank import kernels
 from plurank.choices import Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError, NotIdentifiableError
+from plurank.inference.posterior import dirichlet_counts
 from plurank.metrics.rankings import places_of
 from plurank.mixed.bradley_terry import BradleyTerry
-from plurank.mixed.priors import (
-    Priors,
-    ScorePrior,
-    count_weights,
-    keep_from_zero,
-    mean_of,
-)
+from plurank.mixed.priors import Priors, ScorePrior, keep_from_zero, mean_of
 from plurank.mixed.refine import FIRST_ROUNDS, QuasiNewton, Refinement, refine_scores
 from plurank.mixed.users import Users
 from plurank.random import draw_seed, spawn
@@ -106,7 +101,7 @@ def swap_rankings(
 ) -> tuple[BradleyTerry, Floats]:
     """Return K rankings that leave fewer users unexplained, or the same, with the mean of these users' weights (K,)."""
     users = Users(comparisons).begin(mean_weights)
-    users.update_memberships(component, count_weights(mean_weights, priors.concentration)[None], FIRST_ROUNDS)
+    users.update_memberships(component, dirichlet_counts(mean_weights, priors.concentration)[None], FIRST_ROUNDS)
     users.accept()
     for _ in range(component.scores.shape[1]):
         odd = find_unexplained(comparisons, users.weights, users.user_concentration, component)
@@ -144,7 +139,7 @@ def find_unexplained(
 def _swapped(scores: Floats, mean: Floats, odd: Comparisons, share: float, priors: Priors) -> tuple[Floats, Floats]:
     """Fit one ranking to the odd users, who are this share of all, and put it in the place of the one missed least,
     whose followers go to its nearest; gives scores (Q, K) and mean weights (K,)."""
-    place, nearest = missed_least(scores, mean)
+    place, nearest = most_redundant(scores, mean)
     alone = Users(odd, np.ones((odd.n_users, 1)))
     found = _refine_to_compare(alone, BradleyTerry(np.zeros((odd.n_items, 1))), replace(priors, mean=np.ones(1)))
     scores, mean = scores.copy(), mean.copy()
@@ -154,7 +149,7 @@ def _swapped(scores: Floats, mean: Floats, odd: Comparisons, share: float, prior
     return scores, keep_from_zero(mean)
 
 
-def missed_least(scores: Floats, mean_weights: Floats) -> tuple[int, int]:
+def most_redundant(scores: Floats, mean_weights: Floats) -> tuple[int, int]:
     """Return the ranking with the least weight times squared distance to the nearest other one, and that one."""
     centred = scores - scores.mean(axis=0)
     squares = (centred**2).sum(axis=0)
@@ -209,21 +204,21 @@ def init_rankings(
 ) -> InitResult:
     """Start from some users, then look at many for those whom the start does not explain."""
     some = users.sample(n_rankings, ENOUGH, rng)
-    found_init = _best_start(some, n_rankings, mixing, how, priors, rng, on_progress)
+    begun = _best_start(some, n_rankings, mixing, how, priors, rng, on_progress)
     if n_rankings == 1:
-        return found_init
+        return begun
     many = some if some.n_users == users.source.n_users else users.sample(n_rankings, MANY, rng)
-    found = InitResult(*swap_rankings(many, found_init.component, found_init.mean_weights, priors), found_init.memory)
+    found = InitResult(*swap_rankings(many, begun.component, begun.mean_weights, priors), begun.memory)
     n_part = min(users.source.n_users // PART, many.n_users)
     return found if n_part <= some.n_users else _refine_on_part(many.block(0, n_part), found, priors)
 
 
-def _refine_on_part(part: Comparisons, found_init: InitResult, priors: Priors) -> InitResult:
+def _refine_on_part(part: Comparisons, begun: InitResult, priors: Priors) -> InitResult:
     """Refine a start on a part of the users: passes over all of them are then few."""
-    users = Users(part).begin(found_init.mean_weights)
-    own, memory = replace(priors, mean=found_init.mean_weights), QuasiNewton()
+    users = Users(part).begin(begun.mean_weights)
+    own, memory = replace(priors, mean=begun.mean_weights), QuasiNewton()
     found = refine_scores(
-        users, found_init.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL, memory=memory
+        users, begun.component, own.counts, own.scores, max_iter=PART_PASSES, tol=PART_TOL, memory=memory
     )
     return InitResult(found.component, mean_of(users.weights), memory.copy(1.0 / part.total_weight))
 
@@ -283,7 +278,7 @@ def from_pairs(comparisons: Comparisons, n_rankings: int, _: Mixing, rng: np.ran
     return SPREAD * (1.0 - 2.0 * places / (len(places) - 1)), uniform(comparisons.n_users, n_rankings)
 
 
-def from_chance(comparisons: Comparisons, n_rankings: int, _: Mixing, rng: np.random.Generator) -> Point:
+def from_random(comparisons: Comparisons, n_rankings: int, _: Mixing, rng: np.random.Generator) -> Point:
     """Draw scores."""
     scores = CHANCE_SPREAD * rng.standard_normal((comparisons.n_items, n_rankings))
     return scores, uniform(comparisons.n_users, n_rankings)
@@ -305,5 +300,5 @@ def uniform(n_users: int, n_rankings: int) -> Floats:
 WAYS: dict[str, Callable[[Comparisons, int, Mixing, np.random.Generator], Point]] = {
     "items": from_items,
     "pairs": from_pairs,
-    "random": from_chance,
+    "random": from_random,
 }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ScoredRankings(RankingModel, loadable=False):
-    """A model whose rankings have scores with errors, and whose users have weights with evidence behind them."""
+    """A model whose rankings have scores with errors, and whose users have weights with a posterior concentration."""
 
     mixing: Mixing
     scores_: Floats

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from plurank.inference.posterior import dirichlet_counts
 from plurank.types import Floats
 
 # What is assumed of scores before the data speak.
@@ -25,7 +26,7 @@ class ScorePrior:
     known: tuple[Floats, Floats] | None = None
 
     def evaluate(self, scores: Floats) -> tuple[float, Floats, Floats]:
-        """Log density up to a constant, its slope (Q, K) and its curvature (Q, K)."""
+        """Log density up to a constant, its gradient (Q, K) and the diagonal of its negative Hessian (Q, K)."""
         precision, common = self._precision(scores.shape[1])
         # what is known already holds this prior's pull towards 0, so that it counts from there
         apart = scores if self.known is None else scores - self.known[0]
@@ -78,7 +79,7 @@ class Priors:
 
     @classmethod
     def vague(cls, n_rankings: int, concentration: float = 3.0, score_scale: float = 1.0) -> "Priors":
-        """Nobody special, nothing certain."""
+        """Return uniform mean weights, with default scales."""
         return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, score_scale)
 
     def with_rankings(self, n_rankings: int) -> "Priors":
@@ -88,17 +89,12 @@ class Priors:
     @property
     def counts(self) -> Floats:
         """The Dirichlet's counts, (1, K)."""
-        return count_weights(self.mean, self.concentration)[None]
+        return dirichlet_counts(self.mean, self.concentration)[None]
 
     @property
     def scores(self) -> ScorePrior:
         """The prior of the scores: what rankings share is free to spread by at least one unit of log odds."""
         return ScorePrior(self.score_scale, max(self.score_scale, 1.0))
-
-
-def count_weights(mean: Floats, concentration: float) -> Floats:
-    """Return the counts of the Dirichlet of user weights, (K,): the one place that says how it depends on these."""
-    return concentration * mean
 
 
 def mean_of(weights: Floats) -> Floats:

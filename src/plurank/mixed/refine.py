@@ -18,7 +18,7 @@ from plurank.mixed.users import Users
 from plurank.topic.orders import OrderedComponent, PairCounts
 from plurank.types import Floats, Progress, silent
 
-# Directions that learn the curvature of a function from its slopes (limited-memory BFGS).
+# Directions that learn the Hessian of a function from its gradients (limited-memory BFGS).
 #
 # Ours: starts from a preconditioner, an estimate of the Hessian that a pass over the comparisons gives, so that scores
 # of rare and of frequent items move at their own pace, and all sums are plain ones with one order.
@@ -27,7 +27,7 @@ MEMORY = 12
 
 
 class QuasiNewton:
-    """Remembers the last few steps and how the slope changed along them."""
+    """Remembers the last few steps and how the gradient changed along them."""
 
     def __init__(self) -> None:
         self._steps: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
@@ -50,9 +50,9 @@ class QuasiNewton:
             ascent += (share - scale * _dot(change, ascent)) * step
         return ascent
 
-    def remember(self, step: Floats, slope_before: Floats, slope_after: Floats) -> None:
+    def remember(self, step: Floats, gradient_before: Floats, gradient_after: Floats) -> None:
         """Learn from a step, unless the function curves the wrong way along it."""
-        change = slope_before - slope_after
+        change = gradient_before - gradient_after
         along = _dot(step, change)
         if along > 0.0:
             self._steps.append((step, change, 1.0 / along))
@@ -95,7 +95,7 @@ def _dot(a: Floats, b: Floats) -> float:
 Component = TypeVar("Component", bound=BradleyTerry | OrderedComponent)
 Ordered = TypeVar("Ordered", bound=OrderedComponent)
 LONGEST_STEP = 5.0  # in a score, which is a log odds
-ENOUGH = 1e-4  # of the gain the slope promises
+ARMIJO = 1e-4  # of the gain that the gradient predicts
 SHRINK, GROW = 0.3, 2.0  # a step after one that failed, and after one that did not
 SHORTEST = 1e-6
 FIRST_ROUNDS, ROUNDS = 20, 1  # Newton steps a user takes in the first pass and in every other
@@ -180,7 +180,7 @@ def _take_step(
     if not there.information.size:
         there = there._replace(information=here.information)
     predicted_gain = float((step * here.gradient).sum())
-    gained = there.log_posterior >= value + ENOUGH * predicted_gain  # what is no number did not
+    gained = there.log_posterior >= value + ARMIJO * predicted_gain  # what is no number did not
     gain = there.log_posterior - value if gained else 0.5 * predicted_gain
     state.n_stalled = state.n_stalled + 1 if gain < enough and promises_little(step, here, enough) else 0
     if not gained and length > SHORTEST:
@@ -279,9 +279,9 @@ def hessian_off_peak(users: Users, component: BradleyTerry, user_prior: Floats, 
         shrunk = BradleyTerry(shrink * component.scores, component.mixing)
         within = shrink * users.update_memberships(shrunk, user_prior, 0).hessian
         narrower = _typical_errors(within + least)
-        n_stalled = bool((np.abs(narrower / errors - 1.0) < STANDS_STILL).all())
+        settled = bool((np.abs(narrower / errors - 1.0) < STANDS_STILL).all())
         errors = np.sqrt(errors * narrower)  # half way, for the wider the steeper and the steeper the narrower
-        if n_stalled:
+        if settled:
             break
     more: Floats = np.maximum(within - at_peak, 0.0)[:, :, None] * np.eye(at_peak.shape[1])
     return more

@@ -251,7 +251,7 @@ class Users:
         return keep_from_zero(total / self.source.n_users)
 
     def finish(self, component: BradleyTerry, prior: Floats, n_rounds: int) -> UserPosterior:
-        """Run the last E-step, and forget the weights."""
+        """Run the last E-step, and delete the stored weights."""
         sums = self.update_memberships(component, prior, n_rounds, informed=True, last=True)
         assert self.tried is not None
         means, user_concentration = (self._read(name, self.tried) for name in ("means", "user_concentration"))

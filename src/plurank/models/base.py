@@ -77,7 +77,7 @@ LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all els
 class RankingModel(PreferenceModel):
     """A mixed-membership model: K rankings, and for each user a weight on every ranking.
 
-    Subclasses fit, and say how probable a comparison is in each ranking (``_token_likelihoods``), what weights new
+    Subclasses fit, and say how probable a comparison is in each ranking (``_win_probabilities``), what weights new
     comparisons speak for (``_infer_weights``), and how items stand for somebody (``_item_scores``).
     """
 

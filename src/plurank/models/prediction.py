@@ -19,6 +19,7 @@ from plurank.engine.blocks import as_comparisons, as_source, iterate_users
 from plurank.engine.local import one_blas_thread
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
+from plurank.inference.posterior import dirichlet_counts
 from plurank.inference.user_effects import Deviations, find_deviations
 from plurank.metrics.predictions import accuracy, log_likelihood
 from plurank.models.sklearn_api import Estimator, check_is_fitted
@@ -63,8 +64,8 @@ class Memberships(NamedTuple):
 class PreferenceModel(Estimator):
     """A model that infers the weights of users from their comparisons, and predicts comparisons from weights.
 
-    Subclasses say how probable a comparison is in each ranking (``_token_likelihoods``), and what weights comparisons
-    speak for (``_infer_weights``).
+    Subclasses say how probable a comparison is in each ranking (``_win_probabilities``), and the weights of users
+    given their comparisons (``_infer_weights``).
     """
 
     user_weights_: Floats
@@ -80,10 +81,10 @@ class PreferenceModel(Estimator):
 
     def weight_prior(self) -> Floats:
         """The counts of the Dirichlet of user weights, (K,)."""
-        return np.asarray(self.concentration_ * self.mean_weights_, dtype=np.float64)
+        return dirichlet_counts(self.mean_weights_, self.concentration_)
 
     @abstractmethod
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+    def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         """P(winner over loser) in every ranking, (n, K), for numbers of items."""
 
     @abstractmethod
@@ -102,7 +103,7 @@ class PreferenceModel(Estimator):
         tables = [each.table(rows) for each in users]
         for begin in range(0, len(left), BLOCK):
             own = slice(begin, begin + BLOCK)
-            chances = self._token_likelihoods(left[own], right[own])
+            chances = self._win_probabilities(left[own], right[own])
             for weights, _, at in tables:
                 found[own] += (chances * weights[at[own]]).sum(axis=1) / len(users)
         return np.minimum(found, 1.0)  # weights may sum to a little more than 1
@@ -272,7 +273,7 @@ class PreferenceModel(Estimator):
 
     def likelihoods(self) -> Sequence[UserLikelihood]:
         """Return how new users decide, for every fit that the model averages over."""
-        return [TokenLikelihood(self.weight_prior(), self._token_likelihoods)]
+        return [TokenLikelihood(self.weight_prior(), self._win_probabilities)]
 
     def accuracy(self, X: Any) -> float:
         """Return the share of test comparisons whose preferred item is predicted.
@@ -342,7 +343,7 @@ class PreferenceModel(Estimator):
         }
 
     def as_observed(self, comparisons: Comparisons) -> Comparisons:
-        """Let comparisons count as what was observed."""
+        """Return the comparisons; a model that knows better reweights those made from ratings."""
         return comparisons
 
     def _in_own_items(self, comparisons: Comparisons) -> Comparisons:
@@ -509,7 +510,7 @@ class PreferenceModel(Estimator):
 
         Returns
         -------
-        WeightTransformer
+        PreferenceModel
             The model itself.
         """
         if transform is not None:

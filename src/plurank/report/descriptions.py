@@ -112,10 +112,10 @@ def _sentence(lead: str, high: list[str], low: list[str], n_rankings: int, *, is
 
 def typical_people(model: RankingModel, n: int = N_TYPICAL) -> list[dict[str, Any]]:
     """Name for each ranking the people nearest to it: ranking, users, weights. Of people as near, the best known."""
-    user_concentration = _evidence(model)
+    user_concentration = _concentration_of_users(model)
     found = []
     for k in range(len(model.rankings_)):
-        # a weight is worth no more than two digits; behind them evidence decides
+        # a weight is worth no more than two digits; beyond them, the concentration decides
         order = np.lexsort((-user_concentration, -np.round(model.user_weights_[:, k], 2)))[:n]
         weights = model.user_weights_[order, k].tolist()
         found.append({"ranking": k + 1, "users": model.users_[order].tolist(), "weights": weights})
@@ -126,11 +126,11 @@ def mixed_people(model: RankingModel, n: int = N_TYPICAL) -> dict[str, Any]:
     """Name the people who mix the rankings most evenly: users, and weights, all of each of them."""
     weights = model.user_weights_
     evenness = -(weights * np.log(np.maximum(weights, 1e-300))).sum(axis=1)
-    order = np.lexsort((-_evidence(model), -np.round(evenness, 2)))[:n]
+    order = np.lexsort((-_concentration_of_users(model), -np.round(evenness, 2)))[:n]
     return {"users": model.users_[order].tolist(), "weights": weights[order].tolist()}
 
 
-def _evidence(model: RankingModel) -> Floats:
+def _concentration_of_users(model: RankingModel) -> Floats:
     """How much is known of every user, (M,); the same of all where the model does not say."""
     found: Floats = getattr(model, "user_concentration_", np.zeros(len(model.users_)))
     return found

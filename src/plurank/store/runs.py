@@ -179,7 +179,7 @@ class InputReader:
 
     def read_file(self, number: int) -> Iterator[float]:
         """Turn an input, or what is left of it, into runs; yields the share that has been read."""
-        place, reading = self._where_we_were(number)
+        place, reading = self._resume_point(number)
         with self._naming(number):
             for batch in self._batches(number, place):
                 place = batch.end
@@ -190,7 +190,7 @@ class InputReader:
             if not place.n_rows:
                 raise DataError(NO_ROWS)
 
-    def _where_we_were(self, number: int) -> tuple[Place, Reading | None]:
+    def _resume_point(self, number: int) -> tuple[Place, Reading | None]:
         last = self.runs[-1].origin if self.runs else None
         if last is None or last.file != number:
             return Place(), None

@@ -13,6 +13,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.split import every_nth_user
 from plurank.engine.blocks import Group, as_source, groups_of, read_users
 from plurank.engine.local import Engine
+from plurank.inference.posterior import dirichlet_counts
 from plurank.models.base import FitResult, RankingModel
 from plurank.models.fields import COMMON, Field, Fields, warn_deprecated
 from plurank.models.sklearn_api import check_is_fitted
@@ -50,7 +51,7 @@ class StrictRankings(RankingModel, loadable=False):
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
         return infer_weights(comparisons, self.rankings_, self.flip_probability_, self.weight_prior())
 
-    def _token_likelihoods(self, winners: Codes, losers: Codes) -> Floats:
+    def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
 
     def _item_scores(self, weights: Floats) -> Floats:
@@ -72,9 +73,9 @@ def weigh_users(
     for turn in range(N_ROUNDS):
         on_progress(STAGE, turn / (N_ROUNDS + 1))
         mean, concentration = fit_prior(sample, flip)
-        weights = infer_weights(sample, rankings, flip, concentration * mean, weights)
+        weights = infer_weights(sample, rankings, flip, dirichlet_counts(mean, concentration), weights)
         flip = fit_flip(sample, rankings, weights)
-    how = (source, rankings, flip, concentration * mean)
+    how = (source, rankings, flip, dirichlet_counts(mean, concentration))
     parts = list(engine.map(_weigh_group, how, groups_of(source, engine.least_units)))
     on_progress(STAGE, 1.0)
     return {
@@ -319,7 +320,7 @@ class TopicRanking(StrictRankings):
     ) -> tuple[Floats, float]:
         mean, concentration = fit_prior(moments, rankings, flip)
         if self.prior == "likelihood":
-            likely = fit_prior_by_likelihood(sample, rankings, flip, concentration * mean)
+            likely = fit_prior_by_likelihood(sample, rankings, flip, dirichlet_counts(mean, concentration))
             return likely.mean, likely.concentration
         return mean, concentration
 

@@ -55,7 +55,7 @@ class UserFactors:
     @cached_property
     def _weights(self) -> list[Floats]:
         """What every comparison counts in the second factor."""
-        return [half.update_memberships(self.column_factors) for half in self.halves]
+        return [half.scale_weights(self.column_factors) for half in self.halves]
 
     def to_rows(self, users: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Multiply some rows of the first factor by values of users (M, c), (n, c)."""
@@ -109,14 +109,14 @@ class Moments(Protocol):
 
 
 class Unit(NamedTuple):
-    """A block of users begin to end - 1; first: how many comparisons with company earlier blocks have."""
+    """A block of users begin to end - 1; first: how many comparisons of users with at least two earlier blocks have."""
 
     begin: int
     end: int
     first: int
 
 
-Share = Callable[..., Any]  # a method of PairBlock
+BlockMethod = Callable[..., Any]  # of PairBlock
 
 
 @dataclass(frozen=True)
@@ -145,25 +145,25 @@ class PairBlocks:
         return found
 
 
-def share_of_block(asked: tuple[PairBlocks, Share, tuple[Any, ...]], unit: Unit) -> Any:
+def block_sum(asked: tuple[PairBlocks, BlockMethod, tuple[Any, ...]], unit: Unit) -> Any:
     """Return what a method of a block gives."""
-    blocks, share, arguments = asked
-    return share(blocks.block(unit), *arguments)
+    blocks, method, arguments = asked
+    return method(blocks.block(unit), *arguments)
 
 
-def add_shares(one: Any, other: Any) -> Any:
+def add_sums(one: Any, other: Any) -> Any:
     """Add arrays, or tuples of arrays."""
-    return tuple(map(add_shares, one, other)) if isinstance(one, tuple) else one + other
+    return tuple(map(add_sums, one, other)) if isinstance(one, tuple) else one + other
 
 
 def pair_moments(source: Comparisons | Store, seed: int, engine: Engine | None = None) -> "PairOperator":
     """Find the pairs that occur, and cut the users into blocks.
 
-    Users with a single comparison are left out: it has no company.
+    Users with a single comparison are left out.
     """
     engine = LocalEngine() if engine is None else engine
     index = reduce(PairIndex.merge, engine.map(index_of, source, groups_of(source, engine.least_units)))
-    check_company(bool(len(index.lower)))
+    require_repeat_users(bool(len(index.lower)))
     edges = cut_users(source.offsets, max(8 * COLUMNS * index.n_rows, LEAST_BYTES))
     groups = [Group(0, np.array(pair)) for pair in pairwise(edges)]
     before = np.cumsum([0, *engine.map(size_of, source, groups)])
@@ -172,18 +172,18 @@ def pair_moments(source: Comparisons | Store, seed: int, engine: Engine | None =
 
 
 def index_of(source: Comparisons | Store, group: Group) -> PairIndex:
-    """List the pairs of a group's users whose comparisons have company."""
+    """List the pairs of a group's users who have at least two comparisons."""
     users = read_users(source, group)
     return PairIndex.of(users.take_users(informative(users)))
 
 
 def size_of(source: Comparisons | Store, group: Group) -> int:
-    """Count a group's comparisons that have company."""
+    """Count the comparisons of a group's users who have at least two."""
     users = read_users(source, group)
     return int(np.diff(users.offsets)[informative(users)].sum())
 
 
-def check_company(is_there: bool) -> None:
+def require_repeat_users(is_there: bool) -> None:
     """Raise an error if no user made two comparisons."""
     if not is_there:
         raise DataError(
@@ -210,9 +210,9 @@ class PairOperator:
         """The pairs that occur."""
         return self.blocks.index
 
-    def _sum(self, share: Share, *arguments: Any) -> Any:
+    def _sum(self, method: BlockMethod, *arguments: Any) -> Any:
         """Add up what a method of every block gives, as a tree."""
-        return self.engine.reduce(share_of_block, (self.blocks, share, arguments), self.blocks.units, add_shares)
+        return self.engine.reduce(block_sum, (self.blocks, method, arguments), self.blocks.units, add_sums)
 
     @property
     def n_items(self) -> int:
@@ -280,9 +280,9 @@ class PairOperator:
 
         Item space has Q dimensions instead of W, so its leading directions are far less noisy than random ones.
         """
-        by_themselves = laplacian(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
+        self_laplacian = laplacian(self.n_items, self.lower, self.higher, self._self_terms.reshape(-1, 2).sum(axis=1))
         leading = leading_item_directions(
-            lambda items: self._sum(PairBlock.item_product, items) - by_themselves(items),
+            lambda items: self._sum(PairBlock.item_product, items) - self_laplacian(items),
             self._sum(PairBlock.items_seen),
             n_directions,
             rng=rng,

@@ -72,8 +72,9 @@ class PairCounts:
 
 # Components that are orders: the probability to win depends on how many places apart two items stand.
 #
-# Ours. A component of this kind says what its law is (``laws``), where its own numbers begin (``begin``), and how they
-# fit expected wins (``improved``); its file ends with a ``KIND`` that says how a model keeps it.
+# Ours. A component of this kind says where its own numbers begin (``begin``), how probable a win is by the gap between
+# two places (``win_probabilities_by_gap``), and how both fit expected wins (``improved``); an ``OrderKind`` says how a
+# model stores it.
 
 REACH = 20  # places an item may move at once
 MAX_SWEEPS = 10
@@ -81,7 +82,7 @@ MAX_SWEEPS = 10
 
 class OrderPass(NamedTuple):
     """What one pass over the comparisons gives: the most probable weights (M, K), the log posterior of the orders, and
-    the evidence behind each user's weights (M,)."""
+    the posterior concentration of each user's weights (M,)."""
 
     weights: Floats
     log_posterior: float
@@ -122,7 +123,7 @@ class OrderedComponent(ABC):
         return OrderPass(*kernels.places_pass(edges, *columns, *orders, init, prior, n_rounds))
 
     def probabilities(self, weights: Floats, _: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
-        """P(left over right), (n,), for rows of a table of weights (m, K); the evidence behind them changes nothing."""
+        """P(left over right), (n,), for rows of a table of weights (m, K); their concentration changes nothing."""
         return kernels.mix_places(rows, left, right, places_of(self.rankings), self.win_probabilities_by_gap(), weights)
 
     def chances(self, winners: Codes, losers: Codes) -> Floats:
@@ -143,7 +144,7 @@ class OrderedComponent(ABC):
         )
 
     def place_errors(self, pairs: PairCounts, weights: Floats, user_concentration: Floats) -> Floats:
-        """Standard deviations of the places, (Q, K), given user weights (M, K) and the evidence behind them (M,)."""
+        """Standard deviations of the places, (Q, K), given user weights (M, K) and their concentration (M,)."""
         wins = pairs.expected_wins(self.chances(pairs.winners, pairs.losers), weights, user_concentration)
         return kernels.place_errors(
             self.rankings, *pairs.meetings(wins), np.log(self.win_probabilities_by_gap()), REACH

@@ -112,7 +112,7 @@ class HalfBlock:
         """How many users the block has."""
         return len(self.middles)
 
-    def update_memberships(self, factors: Floats) -> Floats:
+    def scale_weights(self, factors: Floats) -> Floats:
         """Multiply the weight of every comparison by its row's factor (W,), (n,)."""
         return factors[self.row_of] * (self.weights if self.weights.size else 1.0)
 

@@ -14,6 +14,6 @@ def sigmoid(x: Floats) -> Floats:
     return np.exp(-np.logaddexp(0.0, -x))
 
 
-def by_lead(left: Codes, right: Codes, places: Codes, laws: Floats) -> Floats:
+def by_lead(left: Codes, right: Codes, places: Codes, by_gap: Floats) -> Floats:
     """P(left over right) in every ranking, (n, K)."""
-    return np.take_along_axis(laws.T, places[right].astype(np.int64) - places[left] + len(places) - 1, axis=0)
+    return np.take_along_axis(by_gap.T, places[right].astype(np.int64) - places[left] + len(places) - 1, axis=0)

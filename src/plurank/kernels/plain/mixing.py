@@ -20,8 +20,8 @@ def mix_utilities(
     return sigmoid(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
 
 
-def mix_places(rows: Codes, left: Codes, right: Codes, places: Codes, laws: Floats, theta: Floats) -> Floats:
-    return np.minimum((theta[rows] * by_lead(left, right, places, laws)).sum(axis=1), 1.0)
+def mix_places(rows: Codes, left: Codes, right: Codes, places: Codes, by_gap: Floats, theta: Floats) -> Floats:
+    return np.minimum((theta[rows] * by_lead(left, right, places, by_gap)).sum(axis=1), 1.0)
 
 
 def mean_wins(scores: Floats, opponents: Floats) -> Floats:

@@ -29,7 +29,7 @@ def improve_orders(
     partners: Codes,
     won: Floats,
     lost: Floats,  # noqa: ARG001
-    laws: Floats,
+    by_gap: Floats,
     reach: int,
     max_sweeps: int,
 ) -> Integers:
@@ -44,7 +44,7 @@ def improve_orders(
                 gain, best, best_place, path = 0.0, 1e-9, init, order.copy()
                 while 0 <= at + direction < n_items and abs(at + direction - init) <= reach:
                     further = _moved(path, at, at + direction)
-                    gain += _gain(path, further, items, partners, won[:, k], laws[k])
+                    gain += _gain(path, further, items, partners, won[:, k], by_gap[k])
                     path, at = further, at + direction
                     if gain > best:
                         best, best_place = gain, at
@@ -66,7 +66,7 @@ def _gain(old: Integers, new: Integers, items: Integers, partners: Codes, won: F
 
 
 def place_errors(
-    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, laws: Floats, reach: int
+    rankings: Integers, begins: Integers, partners: Codes, won: Floats, lost: Floats, by_gap: Floats, reach: int
 ) -> Floats:
     n_rankings, n_items = rankings.shape
     out = np.zeros((n_items, n_rankings))
@@ -74,7 +74,7 @@ def place_errors(
         for item, (b, e) in enumerate(pairwise(begins)):
             by = np.arange(max(-reach, -place[item]), min(reach, n_items - 1 - place[item]) + 1)
             lead = (place[partners[b:e]] - place[item])[:, None] - by
-            logs = won[b:e, k] @ laws[k, n_items - 1 + lead] + lost[b:e, k] @ laws[k, n_items - 1 - lead]
+            logs = won[b:e, k] @ by_gap[k, n_items - 1 + lead] + lost[b:e, k] @ by_gap[k, n_items - 1 - lead]
             chance = np.exp(np.minimum(logs - logs[by == 0], 50.0))
             mean = by @ chance / chance.sum()
             out[item, k] = np.sqrt((by - mean) ** 2 @ chance / chance.sum())

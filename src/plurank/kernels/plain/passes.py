@@ -69,7 +69,7 @@ def _mean_weights(theta: Floats, shift: Floats) -> Floats:
     return mean / mean.sum()
 
 
-def _evidence(theta: Floats, covariance: Floats) -> float:
+def _concentration(theta: Floats, covariance: Floats) -> float:
     if len(theta) == 1:
         return CERTAIN
     return max((1.0 - float(theta @ theta)) / max(float(np.trace(covariance)), 1e-300) - 1.0, 0.0)
@@ -114,7 +114,7 @@ def probability_pass(
         square = (turned * p).sum(axis=1, keepdims=True)
         shift = _shift_of_mean(theta, own, covariance, ((counts[:, None] * square / q**3) * p).sum(axis=0))
         means[u] = _mean_weights(theta, shift)
-        concentration[u] = _evidence(means[u], covariance)
+        concentration[u] = _concentration(means[u], covariance)
         mean = theta / q - turned / q**2 + square * theta / q**3 + shift / q - (p @ shift)[:, None] * theta / q**2
         pull = counts[:, None] * mean * p * (1.0 - p)
         share = theta * p / q
@@ -145,17 +145,17 @@ def places_pass(
     losers: Codes,
     weights: Floats,
     places: Codes,
-    laws: Floats,
+    by_gap: Floats,
     init: Floats,
     prior: Floats,
     n_rounds: int,
 ) -> tuple[Floats, float, Floats]:
     thetas, total, concentration = init.copy(), 0.0, np.zeros(len(init))
     for u, first, second, counts, own in _each_user(offsets, winners, losers, weights, prior):
-        evaluate = _curve_of_mixture(by_lead(first, second, places, laws).T, counts, own)
+        evaluate = _curve_of_mixture(by_lead(first, second, places, by_gap).T, counts, own)
         thetas[u], value = _climb(evaluate, init[u], n_rounds)
         volume, covariance = _integrate(thetas[u], evaluate(thetas[u])[2])
-        concentration[u] = _evidence(thetas[u], covariance)
+        concentration[u] = _concentration(thetas[u], covariance)
         total += value + volume
     return thetas, total, concentration
 
@@ -202,7 +202,7 @@ def utility_pass(
         less = bend * (0.5 - p) * (turned * apart).sum(axis=1)
         shift = _shift_of_mean(theta, own, covariance, -less @ apart)
         means[u] = _mean_weights(theta, shift)
-        concentration[u] = _evidence(means[u], covariance)
+        concentration[u] = _concentration(means[u], covariance)
         mean = miss - less - bend * (apart @ shift)
         pull = np.outer(mean, theta) + np.outer(miss, shift) - bend[:, None] * turned
         mass = np.outer(bend, theta**2 + np.diagonal(covariance))
