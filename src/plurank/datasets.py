@@ -166,7 +166,7 @@ def names() -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns name, about, kind, users, items, values, licence, homepage; one row a data set.
+        Columns name, about, kind, users, items, values, licence, homepage; one row per data set.
 
     Examples
     --------

@@ -23,7 +23,8 @@ def check_choice(name: str, value: Any, literal: Any) -> None:
     """Raise unless a value is one of the words of a ``Literal``."""
     choices = get_args(literal)
     if not isinstance(value, str) or value not in choices:
-        expected = " or ".join(repr(choice) for choice in choices)
+        listed = [repr(choice) for choice in choices]
+        expected = " or ".join(listed) if len(listed) < 3 else f"one of {', '.join(listed)}"
         raise ParameterError(parameter=name, expected=expected, got=show_value(value))
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from plurank import Comparisons, DataError, ParameterError
+from plurank.data.columns import ALIASES
 from tests.data.refusals import refusal
 
 USERS = [
@@ -77,8 +78,7 @@ def test_all_libraries_give_identical_comparisons(frame, assert_same):
 
 def test_a_frame_without_users_is_refused():
     assert refusal({"winner": ["x"], "loser": ["y"]}) == (
-        "no column for the user: expected one of user, user_id, userid, worker, assessor, voter, judge, annotator, "
-        "participant, respondent, rater, voter-id; the columns are 'winner', 'loser'. "
+        f"no column for the user: expected one of {', '.join(ALIASES['user'])}; the columns are 'winner', 'loser'. "
         "Name it with columns={'user': ...}."
     )
 
@@ -141,8 +141,8 @@ def test_columns_for_an_unknown_role_are_refused(frame):
     with pytest.raises(ParameterError) as caught:
         Comparisons.from_frame(frame, columns={"users": "user", "who": "x"})
     assert str(caught.value) == (
-        "columns must be a mapping from the roles user, winner, loser, left, right, outcome, comparison, weight, valid "
-        "to columns, got the role 'users', 'who'."
+        "columns: unknown role 'users', 'who'; roles are user, winner, loser, left, right, outcome, comparison, "
+        "weight, valid."
     )
 
 

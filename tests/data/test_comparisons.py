@@ -145,7 +145,7 @@ def test_a_test_size_that_is_no_share_is_refused(small, test_size):
 def test_an_unknown_way_to_split_is_refused(small, by):
     with pytest.raises(ParameterError) as caught:
         small.split(by=by)
-    assert str(caught.value) == f"by must be 'comparison' or 'item' or 'user', got {by!r}."
+    assert str(caught.value) == f"by must be one of 'comparison', 'item', 'user', got {by!r}."
 
 
 def test_a_split_with_an_empty_side_is_refused():

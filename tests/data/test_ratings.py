@@ -201,14 +201,14 @@ def test_no_ratings_and_wrong_columns_are_refused():
     ("options", "sentence"),
     [
         ({"pairs": "some"}, "pairs must be 'full' or 'partial', got 'some'."),
-        ({"ties": "half"}, "ties must be 'ignore' or 'both' or 'random', got 'half'."),
+        ({"ties": "half"}, "ties must be one of 'ignore', 'both', 'random', got 'half'."),
         ({"pairs_per_rating": 0}, "pairs_per_rating must be a positive number, got 0."),
         ({"pairs_per_rating": float("nan")}, "pairs_per_rating must be a positive number, got nan."),
         ({"pairs_per_rating": float("inf")}, "pairs_per_rating must be a positive number, got inf."),
         ({"pairs_per_rating": "5"}, "pairs_per_rating must be a positive number, got '5'."),
         (
             {"columns": {"loser": "x"}},
-            "columns must be a mapping from the roles user, item, rating to columns, got the role 'loser'.",
+            "columns: unknown role 'loser'; roles are user, item, rating.",
         ),
     ],
 )
@@ -219,7 +219,7 @@ def test_options_that_make_no_sense_are_refused(ratings, options, sentence):
 
 
 def test_an_unknown_treatment_of_ties_in_rankings_is_refused(ratings):
-    with pytest.raises(ParameterError, match=r"^ties must be 'ignore' or 'both' or 'random', got None"):
+    with pytest.raises(ParameterError, match=r"^ties must be one of 'ignore', 'both', 'random', got None"):
         Comparisons.from_rankings(ratings, ties=None, columns={"rank": "rating"})
 
 

@@ -95,7 +95,7 @@ def test_a_step_to_where_the_posterior_is_no_number_is_not_taken(rng):
 @pytest.mark.parametrize(("tol", "n_passes"), [(1e-9, 8), (10.0, 3)])
 def test_steps_that_fail_are_passes_too_and_end_a_climb_where_they_promise_little(tol, n_passes, rng, monkeypatch):
     monkeypatch.setattr(refine_by_likelihood, "ARMIJO", 10.0)  # ten times what the slope promises: no step gains that
-    monkeypatch.setattr(refine_by_likelihood, "MATTERS", 0.0)
+    monkeypatch.setattr(refine_by_likelihood, "MIN_GAIN_PER_SCORE", 0.0)
     c = draw_comparisons(rng, n_users=20, n_items=5)
     users = Users(c, np.full((20, 2), 0.5))
     init = BradleyTerry(rng.standard_normal((5, 2)))

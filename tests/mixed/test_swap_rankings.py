@@ -12,7 +12,7 @@ from plurank.mixed import init as start_module
 from plurank.mixed import init as swap_module
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.init import (
-    FAR,
+    UNEXPLAINED_DEVIATIONS,
     find_unexplained,
     init_rankings,
     most_redundant,
@@ -65,8 +65,8 @@ def test_unexplained_are_those_whose_comparisons_are_unlikely_beside_draws_of_th
     seen = np.bincount(rows, counts * np.log(p))
     far = (seen - logs.mean(axis=0)) / (logs.std(axis=0) / np.sqrt(counts))  # n that count twice are 2 n observations
     odd = find_unexplained(users.source, users.weights, users.user_concentration, component)
-    clear = np.abs(far + FAR) > 0.5  # draws have errors
-    np.testing.assert_array_equal(odd[clear], far[clear] < -FAR)
+    clear = np.abs(far + UNEXPLAINED_DEVIATIONS) > 0.5  # draws have errors
+    np.testing.assert_array_equal(odd[clear], far[clear] < -UNEXPLAINED_DEVIATIONS)
     np.testing.assert_array_equal(odd, camps.user_weights[:, 2] > 0.9)
 
 
@@ -145,7 +145,7 @@ def test_no_camp_is_given_up_for_somebody_who_follows_nothing(rng):
 
 
 def test_a_start_from_few_people_has_the_ranking_that_none_of_them_follow(camps, monkeypatch):
-    monkeypatch.setattr(start_module, "ENOUGH", 2_000)
+    monkeypatch.setattr(start_module, "INIT_SAMPLE", 2_000)
     monkeypatch.setattr("plurank.data.split.ENOUGH_USERS", 1)
     monkeypatch.setattr("plurank.data.split.ENOUGH_PER_SCORE", 1)
     begun = init_rankings(Users(camps.comparisons), 3, "probability", "best", PRIORS, rng=np.random.default_rng(5))

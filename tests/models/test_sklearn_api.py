@@ -83,7 +83,7 @@ def test_the_output_that_scikit_learn_is_set_to_counts_where_nothing_was_chosen(
 
 
 def test_an_unknown_output_is_refused(model):
-    with pytest.raises(plurank.ParameterError, match="transform must be 'default' or 'pandas' or 'polars'"):
+    with pytest.raises(plurank.ParameterError, match="transform must be one of 'default', 'pandas', 'polars'"):
         model.set_output(transform="arrow")
 
 

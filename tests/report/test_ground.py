@@ -49,9 +49,11 @@ def test_liked_disliked_same_position_and_contested_are_different_things():
 def test_nothing_is_said_where_scores_are_not_known():
     vague = told(error=20.0)
     assert not any(named(vague).values())
-    sentence = ground.describe_agreement(vague)["sentence"]
-    assert sentence == "Nothing is surely common ground, and nothing surely contested."
-    assert "9 are undecided" in ground.describe_ground(vague, find_ground(vague))
+    found = find_ground(vague)
+    sentence = ground.describe_ground(vague, found)
+    assert sentence.startswith("All camps like no items and dislike none. No items are contested.")
+    assert "9 are undecided" in sentence
+    assert ground.list_ground(vague, found, 1) == []
     with pytest.raises(ParameterError, match="nothing to draw"):
         vague.plot.contested()
 
@@ -115,20 +117,22 @@ def test_figures_draw_intervals_of_what_is_listed():
 
 @pytest.mark.parametrize("kind", ["TopicRanking", "ClusteredRanking", "FJS", "PairTopics"])
 def test_models_without_uncertainty_say_nothing_of_common_ground(kind, models, tmp_path):
-    told = ground.describe_agreement(models(kind))
-    assert told["sentence"] == ground.NO_UNCERTAINTY
-    assert told["contested"] == told["liked"] == []
+    with pytest.raises(ParameterError):
+        find_ground(models(kind))
     with pytest.raises(ParameterError):
         models(kind).plot.contested()
     plurank.write_report(models(kind), tmp_path / "report.html")
-    assert "does not say how sure its rankings are" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert ground.NO_UNCERTAINTY in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_with_one_ranking_nothing_is_contested(models):
-    assert ground.describe_agreement(models("SingleRanking"))["sentence"] == ground.ONE_RANKING
+def test_with_one_ranking_nothing_is_contested(models, tmp_path):
+    plurank.write_report(models("SingleRanking"), tmp_path / "report.html")
+    assert ground.ONE_RANKING in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_agreement_is_told_by_texts():
+def test_lists_show_the_texts_of_items():
     texts = [f"Statement {item} is one that somebody wrote down at length." for item in "abcdefghi"]
-    sentence = ground.describe_agreement(told(texts=texts), 1)["sentence"]
-    assert sentence.startswith("All camps like “Statement a is one that somebody wrote down at length”.")
+    model = told(texts=texts)
+    liked = ground.list_ground(model, find_ground(model), 1)[0]
+    assert liked["heading"] == "Liked by all camps"
+    assert liked["entries"][0][0] == texts[0]

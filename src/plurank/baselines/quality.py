@@ -13,7 +13,7 @@ from plurank.random import RandomState, as_generator
 from plurank.types import Progress, silent
 from plurank.validation import check_share
 
-ENOUGH = 1_000_000  # comparisons to judge by
+QUALITY_SAMPLE = 1_000_000  # comparisons to judge by
 
 
 def held_out_quality(
@@ -68,7 +68,7 @@ def held_out_quality(
     check_model(model)
     check_share("test_size", test_size)
     rng = as_generator(random_state)
-    sample = some_users(as_source(comparisons), ENOUGH, rng)
+    sample = some_users(as_source(comparisons), QUALITY_SAMPLE, rng)
     parts = hold_out(sample, test_size, rng) if test is None else (sample, as_comparisons(test))
     if parts is None:
         raise too_few(sample)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 STDIN = ("-", "/dev/stdin")
 HEAD = 2**16  # bytes to detect the format
 GZIP = 31  # window bits of zlib
-given: dict[Path, Path] = {}  # by temporary file: the path that the user gave
+original_paths: dict[Path, Path] = {}  # by temporary file: the path that the user gave
 MADE = {
     "vote": "{votes} of {users} on {items} (1 agrees, 0 passes, -1 disagrees). Any two with different answers of a "
     "person are compared; equal answers make no comparison.",
@@ -153,7 +153,7 @@ def as_file(ctx: typer.Context, path: Path | None) -> Path | None:
         folder.cleanup()
         raise
     ctx.call_on_close(folder.cleanup)
-    given[named] = path
+    original_paths[named] = path
     return named
 
 
@@ -170,7 +170,7 @@ def _copy_pipe(path: Path, target: Path) -> Path:
 
 def name_of(path: Path) -> Path:
     """Return the path that the user gave for a file: - for stdin."""
-    return given.get(path, path)
+    return original_paths.get(path, path)
 
 
 def find_ending(file: Path) -> str:

@@ -16,7 +16,7 @@ from plurank.text import describe_spread, list_sizes
 from plurank.types import Codes
 
 Table = TypeVar("Table", bound="PairTable")
-Kind = Literal["rating", "vote", "rank"]
+ValueKind = Literal["rating", "vote", "rank"]
 COLUMNS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.setflags(write=False)  # as all columns are
@@ -34,7 +34,7 @@ class RatingTable:
     values: NDArray[np.float64]
     item_labels: Labels
     user_labels: Labels
-    kind: Kind = "rating"
+    kind: ValueKind = "rating"
     excluded: tuple[Exclusion, ...] = ()
 
     def user_of_each(self) -> NDArray[np.int64]:
@@ -205,7 +205,7 @@ class PairTable:
         Returns
         -------
         polars.DataFrame
-            Columns user, winner, loser and, where there are weights, weight; one row a comparison.
+            Columns user, winner, loser and, where there are weights, weight; one row per comparison.
 
         Examples
         --------

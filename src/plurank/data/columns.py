@@ -28,7 +28,7 @@ TIE_WORDS = ("tie", "draw", "equal", "both_bad", "bothbad", "tie (bothbad)")
 LEFT_WORDS = ("left", "a", "model_a", "entity_a", "item_a")
 RIGHT_WORDS = ("right", "b", "model_b", "entity_b", "item_b")
 
-Reading = Literal["items", "sides"]
+OutcomeForm = Literal["items", "sides"]  # what a column of outcomes names
 
 
 def read_comparison(comparison: pl.Series, first_row: int) -> tuple[Masks, Masks]:
@@ -42,30 +42,34 @@ def read_comparison(comparison: pl.Series, first_row: int) -> tuple[Masks, Masks
     return values > 0, values == 0
 
 
-def read_outcome(left: pl.Series, right: pl.Series, outcome: pl.Series, reading: Reading | None) -> tuple[Masks, Masks]:
+def read_outcome(
+    left: pl.Series, right: pl.Series, outcome: pl.Series, reading: OutcomeForm | None
+) -> tuple[Masks, Masks]:
     """Read the item or the side that won; returns where the right item won and where it is a tie, (n,) each.
 
     One column says items or sides throughout, so that items called "a" or "left" are read for what they are.
     ``reading`` says which, where that was decided over more rows than these.
     """
-    survey = Survey()
-    claims = survey.add(left, right, outcome)
-    _, won, tied = claims[reading or survey.decide()]
+    reader = OutcomeReader()
+    claims = reader.add(left, right, outcome)
+    _, won, tied = claims[reading or reader.decide()]
     return won, tied
 
 
-class Survey:
-    """Which readings the outcomes of a column allow, over any number of parts of it."""
+class OutcomeReader:
+    """Reads the outcomes of a column part by part, and decides whether they name items or sides."""
 
     def __init__(self) -> None:
-        self.n_misfits: dict[Reading, int] = {"items": 0, "sides": 0}
-        self.misfits: dict[Reading, str] = {}  # what to say of the first row that does not fit
+        self.n_misfits: dict[OutcomeForm, int] = {"items": 0, "sides": 0}
+        self.misfits: dict[OutcomeForm, str] = {}  # what to say of the first row that does not fit
         self.ambiguity: str | None = None
 
-    def add(self, left: pl.Series, right: pl.Series, outcome: pl.Series, first_row: int = 1) -> dict[Reading, Masks]:
+    def add(
+        self, left: pl.Series, right: pl.Series, outcome: pl.Series, first_row: int = 1
+    ) -> dict[OutcomeForm, Masks]:
         """Add rows; return how each reading understands them, (3, n) as in :func:`_read_items`."""
         left, right, outcome = (as_text(series) for series in (left, right, outcome))
-        claims: dict[Reading, Masks] = {
+        claims: dict[OutcomeForm, Masks] = {
             "items": _read_items(left, right, outcome),
             "sides": _read_words(left.name, right.name, outcome),
         }
@@ -85,7 +89,7 @@ class Survey:
             )
         return claims
 
-    def decide(self) -> Reading:
+    def decide(self) -> OutcomeForm:
         """Return the reading that fits all rows; raise where none does, or both do and differ."""
         fitting = [reading for reading, n in self.n_misfits.items() if n == 0]
         if not fitting:
@@ -95,7 +99,7 @@ class Survey:
         return fitting[0]
 
 
-def _describe_misfit(left: str, right: str, claims: dict[Reading, Masks], at: int) -> str:
+def _describe_misfit(left: str, right: str, claims: dict[OutcomeForm, Masks], at: int) -> str:
     if claims["items"][:, at].any():
         return "names an item where other rows name a side. Name sides throughout, or items."
     if claims["sides"][:, at].any():
@@ -235,8 +239,12 @@ def check_roles(given: Given, roles: Sequence[str]) -> None:
         raise ParameterError(parameter="columns", expected="a dict such as {'user': 'voter'}", got=f"{given!r:.60}")
     unknown = sorted(str(role) for role in set(given or {}) - set(roles))
     if unknown:
-        expected = f"a mapping from the roles {', '.join(roles)} to columns"
-        raise ParameterError(parameter="columns", expected=expected, got=f"the role {list_names(unknown)}")
+        raise ParameterError(
+            (Argument("columns"), f": unknown role {list_names(unknown)}; roles are {', '.join(roles)}."),
+            parameter="columns",
+            expected=f"columns by role, of {', '.join(roles)}",
+            got=list_names(unknown),
+        )
 
 
 def check_options(given: Given, ties: Ties) -> None:
@@ -256,7 +264,7 @@ def has_role(names: Iterable[str], *roles: str) -> bool:
     return any(plain.intersection((*ALIASES[role], *FALLBACKS.get(role, ()))) for role in roles)
 
 
-def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, reading: Reading | None = None) -> Rows:
+def read_rows(frame: Any, given: Given, ties: Ties, *, first_row: int = 1, reading: OutcomeForm | None = None) -> Rows:
     """Read user, winner, loser and weights from a frame, in whichever of the understood forms it is.
 
     Where the frame is a part of a file, ``first_row`` is the number of its first row, and ``reading`` is what
@@ -300,16 +308,16 @@ def names_winners(frame: Any, given: Given) -> bool:
     return all(find_optional(found, role, given) is None for role in ("loser", "comparison"))
 
 
-def decide_reading(parts: Iterable[tuple[Any, int]], given: Given) -> Reading:
+def decide_reading(parts: Iterable[tuple[Any, int]], given: Given) -> OutcomeForm:
     """Decide over all parts of a file, frames and the numbers of their first rows, if winners are items or sides."""
-    survey = Survey()
+    reader = OutcomeReader()
     for frame, first_row in parts:
         found = as_columns(frame)
         _refuse_other_forms(found, given)
         find_column(found, "user", given)
         left, right, outcomes, _ = _find_sides(found, given, first_row)
-        survey.add(left, right, outcomes, first_row)
-    return survey.decide()
+        reader.add(left, right, outcomes, first_row)
+    return reader.decide()
 
 
 def _refuse_other_forms(found: Columns, given: Given) -> None:

@@ -140,7 +140,7 @@ def read_sushi_b(files: list[Path]) -> Content:
 
 
 def read_food_world_cup(files: list[Path]) -> Content:
-    """Read the survey: one row a person, one column a cuisine, 1 to 5, N/A where it is not known."""
+    """Read the survey: one row per person, one column a cuisine, 1 to 5, N/A where it is not known."""
     with reading_inside(files[0]):
         wide = pl.read_csv(files[0], glob=False, encoding="latin-1", infer_schema=False)
         # the file was made on an old Mac: 0xCA, here Ê, is a space

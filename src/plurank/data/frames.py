@@ -18,8 +18,8 @@ from plurank.io import as_path
 from plurank.text import count, reason_of
 
 File = str | PathLike[str]
-Kind = Literal["CSV", "TSV", "Parquet", "JSON lines", "JSON"]
-KINDS: dict[str, Kind] = {
+FileKind = Literal["CSV", "TSV", "Parquet", "JSON lines", "JSON"]
+KINDS: dict[str, FileKind] = {
     ".csv": "CSV", ".txt": "CSV", ".tsv": "TSV", ".tab": "TSV", ".parquet": "Parquet", ".pq": "Parquet",
     ".jsonl": "JSON lines", ".ndjson": "JSON lines",
     ".json": "JSON",
@@ -41,7 +41,7 @@ def read_table(path: File) -> pl.DataFrame:
     return parse_table(file, kind_of(file))
 
 
-def parse_table(file: Path, kind: Kind) -> pl.DataFrame:
+def parse_table(file: Path, kind: FileKind) -> pl.DataFrame:
     """Read a file that exists, of a known kind, as :func:`read_table` does."""
     with reading(file, kind):
         content = _unzip_table(file) if is_gzipped(file) else file
@@ -89,7 +89,7 @@ def plain_suffix(file: Path) -> str:
     return name.suffix.lower()
 
 
-def kind_of(file: Path) -> Kind:
+def kind_of(file: Path) -> FileKind:
     """Return the kind of a table by the ending of the file's name."""
     ending = plain_suffix(file)
     if ending in PREFLIB:
@@ -158,7 +158,7 @@ def parse_csv(content: Path | bytes, file: Path, separator: str) -> pl.DataFrame
     return _drop_blank_lines(frame)
 
 
-def find_separator(file: Path, kind: Kind) -> str:
+def find_separator(file: Path, kind: FileKind) -> str:
     """Return the tab of TSV; of CSV the first of commas, semicolons, tabs and bars that is in the header."""
     if kind == "TSV":
         return "\t"

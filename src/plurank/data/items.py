@@ -143,7 +143,7 @@ class Items:
 
 
 def read_items(source: Any, *, columns: Mapping[str, str] | None = None) -> Items:
-    """Read a table about items: a file or a data frame, one row an item.
+    """Read a table about items: a file or a data frame, one row per item.
 
     Understood are ``comments.csv`` of pol.is, the ideas of All Our Ideas, and tables with the columns item, text and,
     optionally, hidden (or active) and group, or the usual other names for these. Yours: ``columns={"text": ...}``.
@@ -200,7 +200,7 @@ def _read_frame(frame: Any, given: Given) -> Items:
     (codes,), labels = encode(ids)
     if len(labels) < len(codes):
         twice = labels.tolist()[int(np.argmax(np.bincount(codes)))]
-        raise DataError(f"item {shorten(repr(twice), SHOWN)} has more than one row. Keep one row an item.")
+        raise DataError(f"item {shorten(repr(twice), SHOWN)} has more than one row. Keep one row per item.")
     order = np.argsort(codes)
     hidden = _read_hidden(found, given)[order]
     texts, groups = _texts(found, item, given, labels, order), _groups(found, given, order)

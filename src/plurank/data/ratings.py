@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.choices import Pairs, RatingTies
 from plurank.data.build import as_numbers, refuse_missing, refuse_rows
-from plurank.data.coded import Kind, PairTable, RatingTable, renumber
+from plurank.data.coded import PairTable, RatingTable, ValueKind, renumber
 from plurank.data.columns import (
     Columns,
     as_columns,
@@ -39,7 +39,7 @@ from plurank.validation import check_choice, check_positive
 
 TIES = {"ignore": 0, "both": 1, "random": 2}
 # why somebody's values make no comparison: one only, or all alike
-SILENT: dict[Kind, tuple[str, str]] = {
+SILENT: dict[ValueKind, tuple[str, str]] = {
     "rating": ("rated a single item", "gave the same rating throughout"),
     "vote": ("cast a single vote", "gave the same answer throughout"),
     "rank": ("ranked a single item", "ranked all items alike"),
@@ -117,7 +117,7 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
     keep = given & ~hidden[item_codes]
     if not keep.any():
         raise DataError(f"every {value} is of an item that is hidden. Is the column that hides items read rightly?")
-    kind: Kind = "rank" if value == "rank" else "vote" if is_agreement(numbers[keep]) else "rating"
+    kind: ValueKind = "rank" if value == "rank" else "vote" if is_agreement(numbers[keep]) else "rating"
     excluded = _count_excluded(user_codes, item_codes, given, keep, hidden, kind, is_wide=wide is not None)
     rows, numbers = np.flatnonzero(keep) + 1, numbers[keep]
     user_codes, user_labels = _compact(user_codes[keep], user_labels)
@@ -140,7 +140,7 @@ def _compact(codes: Codes, labels: Labels) -> tuple[Codes, Labels]:
 
 
 def _count_excluded(
-    users: Codes, items: Codes, given: Masks, keep: Masks, hidden: Masks, kind: Kind, *, is_wide: bool
+    users: Codes, items: Codes, given: Masks, keep: Masks, hidden: Masks, kind: ValueKind, *, is_wide: bool
 ) -> tuple[Exclusion, ...]:
     """Count what is left out of rows (n,), ``given`` those with a value and ``keep`` those of items not hidden (Q,)."""
     n_users, n_items, n_rows = int(users.max()) + 1, len(hidden), len(given)
@@ -168,7 +168,7 @@ def _find_absent(values: pl.Series) -> NDArray[np.bool_]:
 def _read_wide(
     found: Columns, value: str, columns: Mapping[str, str] | None
 ) -> tuple[pl.Series, pl.Series, pl.Series] | None:
-    """Read a table with a row a user and a column an item as one value a row; None for other tables.
+    """Read a table with a row per user and a column an item as one value a row; None for other tables.
 
     It has a column for the user, none for the item or the value, and nothing but numbers, or nothing, in all others.
     """
@@ -197,7 +197,7 @@ def _read_wide(
     each = users.gather(np.tile(np.arange(len(users)), len(names)))
     items = pl.Series("item", names).gather(np.repeat(np.arange(len(names)), len(users)))
     repeated = encode(users)[0][0]
-    refuse_rows(np.bincount(repeated)[repeated] > 1, "the user has more than one row", "Keep one row a user")
+    refuse_rows(np.bincount(repeated)[repeated] > 1, "the user has more than one row", "Keep one row per user")
     return each, items, pl.Series(value, numbers)
 
 

@@ -14,7 +14,7 @@ from plurank.data.columns import Given, check_options, has_role, list_names, pla
 from plurank.data.comparisons import Comparisons
 from plurank.data.exclusions import Exclusion
 from plurank.data.formats import find_format, is_polis_matrix, ratings_in
-from plurank.data.frames import TEXT_KINDS, File, Kind, existing, kind_of, parse_ids, parse_table
+from plurank.data.frames import TEXT_KINDS, File, FileKind, existing, kind_of, parse_ids, parse_table
 from plurank.data.items import add_items, read_items, texts_in_votes
 from plurank.data.ratings import compare_rankings, compare_ratings
 from plurank.exceptions import Argument, DataError
@@ -69,7 +69,9 @@ def read_comparisons(
     return _compare_rows(parse_table(file, kind), file, kind, columns, ties, items)
 
 
-def _compare_rows(frame: pl.DataFrame, file: Path, kind: Kind, columns: Given, ties: Ties, items: Any) -> Comparisons:
+def _compare_rows(
+    frame: pl.DataFrame, file: Path, kind: FileKind, columns: Given, ties: Ties, items: Any
+) -> Comparisons:
     """Turn the frame that was read from a file into comparisons, with the texts that it has of the items."""
     try:
         table = number_rows(read_rows(frame, columns, ties), from_text=kind in TEXT_KINDS)

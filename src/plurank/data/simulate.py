@@ -227,7 +227,7 @@ def novel_pairs(rankings: Any) -> list[NDArray[np.int64]]:
     Returns
     -------
     list of ndarray of int64
-        K arrays of shape (n, 2), one row a pair; n may be 0.
+        K arrays of shape (n, 2), one row per pair; n may be 0.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def sample_for_scores(
 # same user share its items, and all together count as n - 1 observations, or a few times that where users were sure.
 # Counted in full they would dominate the priors, and weights would seem far too certain.
 
-FEW = 0.01  # of the users, or of the comparisons, may be exceptions
+MAX_EXCEPTIONS = 0.01  # as a share of the users, or of the comparisons
 ENOUGH_TO_LOOK = 2_000_000  # comparisons
 CHANCES = 20  # comparisons that could have contradicted others are the least to go by
 
@@ -98,12 +98,12 @@ def look_rated(source: Source) -> bool:
     if chances.sum() < CHANCES:
         return False
     consistent = kernels.find_consistent(c.offsets, c.winners, c.losers, c.n_items)
-    if (~consistent[telling]).mean() > FEW:
+    if (~consistent[telling]).mean() > MAX_EXCEPTIONS:
         return False
     n_repeated = kernels.find_duplicates(c.offsets, c.winners, c.losers, c.n_items)
     if c.weights is not None:
         n_repeated += np.maximum(c.weights - 1.0, 0.0).sum()
-    return bool(n_repeated <= FEW * len(c))
+    return bool(n_repeated <= MAX_EXCEPTIONS * len(c))
 
 
 def weigh_observations(comparisons: Comparisons, rating_weight: float = 1.0) -> Comparisons:

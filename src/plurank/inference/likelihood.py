@@ -217,22 +217,22 @@ BLOCK_CELLS = 2**23  # comparisons times rankings that are held at once
 
 
 def mean_log_likelihood(
-    laws: Sequence[UserLikelihood], comparisons: Comparisons, n_particles: int, rng: np.random.Generator
+    likelihoods: Sequence[UserLikelihood], comparisons: Comparisons, n_particles: int, rng: np.random.Generator
 ) -> float:
-    """Return the log-likelihood of whole new users per comparison; that of several laws is of their mean likelihood."""
+    """Return the log-likelihood of whole new users per comparison; several likelihoods are averaged."""
     if not len(comparisons):
         raise DataError("there is nothing to score: expected at least one comparison, got none.")
-    values = [_log_likelihoods(law, comparisons, n_particles, draw_seed(rng)) for law in laws]
+    values = [_log_likelihoods(likelihood, comparisons, n_particles, draw_seed(rng)) for likelihood in likelihoods]
     by_user = np.logaddexp.reduce(values, axis=0) - np.log(len(values))
     return float(by_user.sum() / comparisons.total_weight)
 
 
-def _log_likelihoods(law: UserLikelihood, comparisons: Comparisons, n_particles: int, seed: int) -> Floats:
+def _log_likelihoods(likelihood: UserLikelihood, comparisons: Comparisons, n_particles: int, seed: int) -> Floats:
     """Estimate the log-likelihood of every user, (M,), block by block."""
     parts = []
-    for begin, end in _blocks(comparisons, BLOCK_CELLS // len(law.prior)):
+    for begin, end in _blocks(comparisons, BLOCK_CELLS // len(likelihood.prior)):
         block = comparisons.block(begin, end)
-        parts.append(law.log_likelihoods(block, user_seeds(block, seed), n_particles))
+        parts.append(likelihood.log_likelihoods(block, user_seeds(block, seed), n_particles))
     return np.concatenate(parts)
 
 

@@ -24,7 +24,7 @@ from plurank.types import Floats
 Numbers = NDArray[np.integer]
 MAX_ROUNDS, TOLERANCE = 200, 1e-3
 FIRST_VARIANCE = 0.3
-LEAST_CHANCE = 1e-12
+MIN_DENOMINATOR = 1e-12  # probability of an interval, or density at a threshold
 ROUNDING = 1e-9  # utilities that differ less are equal
 LONGEST_STEP = 0.5  # of a threshold, which a Newton step may overshoot
 
@@ -94,7 +94,7 @@ def _expect_likings(middle: Floats, thresholds: Floats, codes: Numbers) -> Float
     edges = np.concatenate([[-np.inf], thresholds, [np.inf]])
     low, high = edges[codes] - middle, edges[codes + 1] - middle
     apart = (_density(low) - _density(high)) / np.maximum(
-        scipy.special.ndtr(high) - scipy.special.ndtr(low), LEAST_CHANCE
+        scipy.special.ndtr(high) - scipy.special.ndtr(low), MIN_DENOMINATOR
     )
     return middle + np.clip(apart, low, high)  # far out, both of these round to 0
 
@@ -117,7 +117,7 @@ def _place_thresholds(thresholds: Floats, shares: Floats, middle: Floats, scale:
     """Move each threshold by a Newton step to where the share of ratings expected below it is the share that was."""
     apart = (thresholds - middle[:, None]) / scale[:, None]
     slopes = (_density(apart) / scale[:, None]).mean(axis=0)
-    steps = (scipy.special.ndtr(apart).mean(axis=0) - shares) / np.maximum(slopes, LEAST_CHANCE)
+    steps = (scipy.special.ndtr(apart).mean(axis=0) - shares) / np.maximum(slopes, MIN_DENOMINATOR)
     return thresholds - np.clip(steps, -LONGEST_STEP, LONGEST_STEP)
 
 

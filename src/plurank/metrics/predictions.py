@@ -98,7 +98,7 @@ N_BINS = 10  # between a half and 1
 
 
 def calibration_table(probabilities: Any, weights: Any = None) -> pl.DataFrame:
-    """Compare predictions with what happened: columns predicted, share, n, one row a bin that has comparisons.
+    """Compare predictions with what happened: columns predicted, share, n, one row per bin that has comparisons.
 
     probabilities (n,): of what happened in each comparison. Which item stands on the left is chance, so each comparison
     is looked at from the side predicted to win: ``predicted`` is the mean probability of that side, between a half and

@@ -61,7 +61,7 @@ def order_by_score(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 # Label switching: rankings come in no particular order, so estimates are matched to the truth first.
 
-FEW = 6  # rankings: all ways to match them are tried, 720
+MAX_EXHAUSTIVE = 6  # rankings of which all matchings are tried, 720
 
 
 def kendall_tau(first: Any, second: Any) -> float:
@@ -145,7 +145,7 @@ def align(estimated: Any, truth: Any) -> NDArray[np.int64]:
         raise ParameterError(
             f"expected as many rankings as in the truth ({distances.shape[0]}), got {distances.shape[1]}."
         )
-    if len(distances) > FEW:
+    if len(distances) > MAX_EXHAUSTIVE:
         return scipy.optimize.linear_sum_assignment(distances)[1].astype(np.int64)
     ways = np.array(list(permutations(range(len(distances)))), dtype=np.int64)
     best: NDArray[np.int64] = ways[distances[np.arange(len(distances)), ways].sum(axis=1).argmin()]

@@ -29,8 +29,14 @@ MANY_OPPONENTS = 2048  # an item meets no more when it is scored
 
 
 class ScoreSums(NamedTuple):
-    """What users say about the scores, added up: the log posterior without the scores' prior, its gradient and the
-    diagonal of its negative Hessian (Q, K), and, if asked for, the information about every item's scores (Q, K, K)."""
+    """What users say about the scores, added up.
+
+    log_posterior: without the scores' prior, weights integrated out; gradient: its gradient, (Q, K).
+    hessian: the diagonal of the expected negative Hessian given the memberships, (Q, K): of probabilities as if one saw
+    which ranking makes a comparison, so smooth but too large where that is uncertain.
+    information: one K x K block per item, (Q, K, K), if asked for: outer products of the gradients of its comparisons,
+    summed (the empirical Fisher information); noisy, but it knows how an item's scores in the rankings go together.
+    """
 
     log_posterior: float
     gradient: Floats

@@ -31,8 +31,8 @@ NAME = "checkpoint.npz"
 
 
 class CheckpointState(NamedTuple):
-    """What a checkpoint holds: whether comparisons count as ratings, priors and how well they predict, the climb, the
-    version of the weights, and how many groups of users these are in, at least."""
+    """What a checkpoint holds: whether comparisons count as ratings, priors and how well they predict, the state of the
+    refinement, the version of the weights, and how many groups of users these are in, at least."""
 
     rated: bool
     priors: Priors
@@ -44,13 +44,13 @@ class CheckpointState(NamedTuple):
 
 @dataclass
 class Checkpoint:
-    """The checkpoint of one fit. about: what it is a fit of, in JSON; another fit's checkpoint is an error.
+    """The checkpoint of one fit. identity: what it is a fit of, in JSON; another fit's checkpoint is an error.
 
     rated and quality are what the fit found before its first pass; saved is what an earlier fit left.
     """
 
     files: WeightFiles
-    about: dict[str, Any]
+    identity: dict[str, Any]
     saved: CheckpointState | None = None
     rated: bool = False
     quality: dict[str, Any] | None = None
@@ -75,7 +75,7 @@ class Checkpoint:
         assert version is not None
         self.files.settle(version)
         arrays: dict[str, Any] = {
-            "about": np.array(json.dumps(self.about)), "quality": np.array(json.dumps(self.quality)),
+            "about": np.array(json.dumps(self.identity)), "quality": np.array(json.dumps(self.quality)),
             "rated": self.rated,
             "version": version, "mean": priors.mean, "least_groups": users.least_groups,
             "priors": np.array([priors.concentration, priors.score_scale, priors.rating_weight]),
@@ -99,13 +99,13 @@ class Checkpoint:
             store = about.pop("store")
         except Exception:  # a damaged zip, JSON or npy can raise nearly anything
             raise DataError(f"{self.path} is no checkpoint, or is damaged. Remove it and fit again.") from None
-        if store != self.about["store"]:
+        if store != self.identity["store"]:
             raise ParameterError(
                 f"{self.path} belongs to a fit of other data.", parameter="checkpoint", hint="Use another folder."
             )
-        other = sorted(name for name in about if about[name] != self.about.get(name))
+        other = sorted(name for name in about if about[name] != self.identity.get(name))
         if other:
-            was, now = f"{about[other[0]]!r:.80}", f"{self.about.get(other[0])!r:.80}"
+            was, now = f"{about[other[0]]!r:.80}", f"{self.identity.get(other[0])!r:.80}"
             raise ParameterError(
                 (f"{self.path} belongs to another fit: ", Argument(other[0]), f" was {was}, now it is {now}."),
                 parameter="checkpoint",
@@ -135,7 +135,7 @@ def clear_checkpoint(folder: Path) -> None:
 
 @contextmanager
 def open_users(
-    X: Any, engine: Engine, about: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
+    X: Any, engine: Engine, identity: dict[str, Any], checkpoint: str | PathLike[str] | None, resume: bool
 ) -> Iterator[tuple[Users, Checkpoint | None]]:
     """Return the users, and where their fit keeps checkpoints.
 
@@ -161,7 +161,7 @@ def open_users(
     busy = ParameterError(
         f"another fit is using {folder} right now.", parameter="checkpoint", hint="Wait for it, or use another folder."
     )
-    kept = None if checkpoint is None else Checkpoint(files, {**about, "store": X.fingerprint})
+    kept = None if checkpoint is None else Checkpoint(files, {**identity, "store": X.fingerprint})
     try:
         with only_one(folder / ".lock", busy):
             if kept is not None and kept.path.exists():

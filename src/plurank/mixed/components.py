@@ -19,7 +19,7 @@ from plurank.types import Floats
 # ahead wins with probability ``h(d + 1) - h(d)``: the marginal of a Mallows model with dispersion phi, 0 for a strict
 # order and 1 for chance.
 
-LEAST_CHANCE = 1e-9  # that anything at all can happen
+MIN_UPSET_PROBABILITY = 1e-9  # of the lower item against the higher one
 FIRST_DISPERSION = 0.9
 DISPERSIONS = (1e-6, 1.0 - 1e-6)
 
@@ -52,7 +52,7 @@ def win_probability_by_gap(phi: float, n_items: int) -> Floats:
     # h(d + 1) - h(d) - 1 = (d + 1) phi^(d+1) / (1 - phi^(d+1)) - d phi^d / (1 - phi^d), without cancellation
     n = np.arange(1, n_items + 1)
     tail = n * phi**n / -np.expm1(n * np.log(phi))
-    ahead = np.clip(1.0 + np.diff(tail), 0.5, 1.0 - LEAST_CHANCE)
+    ahead = np.clip(1.0 + np.diff(tail), 0.5, 1.0 - MIN_UPSET_PROBABILITY)
     return np.concatenate([1.0 - ahead[::-1], [0.5], ahead])
 
 

@@ -65,9 +65,20 @@ class Settings:
         """Check whether comparisons count as made from ratings."""
         return look_rated(source) if self.from_ratings is None else self.from_ratings
 
-    def generators(self) -> list[np.random.Generator]:
-        """Return generators for the priors, the initial scores, the user effects, and all members but the first."""
-        return spawn(as_generator(self.random_state), 2 + self.ensemble)
+    def generators(self) -> "Generators":
+        """Return one generator per purpose, all from the one seed."""
+        priors, init, user_effects, *members = spawn(as_generator(self.random_state), 2 + self.ensemble)
+        return Generators(priors, init, user_effects, members)
+
+
+class Generators(NamedTuple):
+    """Random generators of a fit: for the choice of priors, the initial scores, the user effects, and one for each
+    member of the ensemble but the first."""
+
+    priors: np.random.Generator
+    init: np.random.Generator
+    user_effects: np.random.Generator
+    members: list[np.random.Generator]
 
 
 @dataclass(kw_only=True)
@@ -134,24 +145,25 @@ def fit_users(settings: Settings, users: Users, checkpoint: Checkpoint | None, o
     """Fit rankings to users, resuming from a checkpoint where there is one, and examine what they say of the users."""
     generators = settings.generators()
     if checkpoint is not None and checkpoint.saved is not None:
-        rated, priors, quality = checkpoint.saved[:3]
+        saved = checkpoint.saved
+        rated, priors, quality = saved.rated, saved.priors, saved.quality
     else:
         rated = settings.is_rated(users.source)
-        priors, predictions = _choose_priors(settings, users, rated, generators[0], on_progress)
+        priors, predictions = _choose_priors(settings, users, rated, generators.priors, on_progress)
         # of scores; orders predict otherwise
         quality = predictions.to_dict() if predictions and settings.component == "bradley-terry" else None
     if checkpoint is not None:
         checkpoint.rated, checkpoint.quality = rated, quality
     found = _fit_rankings(settings, users, rated, priors, generators, on_progress, checkpoint, with_errors=True)
     found.quality = quality
-    found.user_effect_scale = _choose_user_effects(settings, found, users.source, generators[2])
+    found.user_effect_scale = _choose_user_effects(settings, found, users.source, generators.user_effects)
     found.influence = _find_influence(settings, found, users.source)
     return found
 
 
 def choose_priors_of(settings: Settings, users: Users) -> Priors:
     """Return the priors that a fit would choose."""
-    return _choose_priors(settings, users, settings.is_rated(users.source), settings.generators()[0], silent).priors
+    return _choose_priors(settings, users, settings.is_rated(users.source), settings.generators().priors, silent).priors
 
 
 def fit_to_predict(settings: Settings, users: Users, priors: Priors) -> MixedFit:
@@ -174,7 +186,7 @@ def _fit_rankings(
     users: Users,
     rated: bool,
     priors: Priors,
-    generators: list[np.random.Generator],
+    generators: Generators,
     on_progress: Progress,
     checkpoint: Checkpoint | None = None,
     *,
@@ -182,12 +194,12 @@ def _fit_rankings(
 ) -> MixedFit:
     """Fit rankings and weights, and the ensemble's other members, with given priors."""
     users = users.count_as_observed(priors.rating_weight) if rated else users
-    refined, own, priors = _fit_scores(settings, users, priors, generators[1], on_progress, checkpoint)
+    refined, own, priors = _fit_scores(settings, users, priors, generators.init, on_progress, checkpoint)
     if settings.component == "bradley-terry":
         found = _finish_scores(own, refined, priors, with_errors)
     else:
         found = _finish_orders(settings, own, refined.component, priors, on_progress)
-    others = [_fit_member(settings, users, priors, found["rankings"], rng, on_progress) for rng in generators[3:]]
+    others = [_fit_member(settings, users, priors, found["rankings"], rng, on_progress) for rng in generators.members]
     return MixedFit(
         **found,
         **_stack_members(others, found["scores"].shape, users.source.n_users),
@@ -207,7 +219,10 @@ def _fit_scores(
     checkpoint: Checkpoint | None = None,
     init: Init | None = None,
 ) -> tuple[Refinement[BradleyTerry], Users, Priors]:
-    """Initialise and refine the scores; the mean of the prior becomes that of the initial weights."""
+    """Initialise and refine the scores.
+
+    The mean of the users' Dirichlet prior is empirical Bayes: the mean of the initial weights, fixed in the refinement.
+    """
     if checkpoint is not None and checkpoint.saved is not None:
         users, state = checkpoint.resume(users)
         component, memory = BradleyTerry(state.scores, settings.mixing), None
@@ -230,7 +245,10 @@ def _fit_scores(
 def _finish_scores(
     users: Users, refined: Refinement[BradleyTerry], priors: Priors, with_errors: bool
 ) -> dict[str, Any]:
-    """Return the scores with their errors, and the users' posterior."""
+    """Return the scores with their errors, and the users' posterior.
+
+    Empirical Bayes once more: the mean of the users' Dirichlet prior becomes the mean of their current weights.
+    """
     component, mean = refined.component, users.mean_weights()
     counts = dirichlet_counts(mean, priors.concentration)[None]
     more = hessian_off_peak(users, component, counts, priors.scores) if with_errors else None

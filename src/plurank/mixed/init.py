@@ -84,7 +84,7 @@ def _neighbours(points: Floats, n: int) -> NDArray[np.int64]:
 # one, makes room for one fitted to them alone. A swap is kept only where the posterior is higher after as many passes
 # without it.
 
-FAR = 5.0  # standard deviations below what is expected of a user
+UNEXPLAINED_DEVIATIONS = 5.0  # standard deviations of a user's log-likelihood below its expectation
 PASSES, TOL = 6, 1e-8
 NEAR_CERTAIN = 1e-9  # a probability that is nearer to 0 or 1 counts as this
 
@@ -133,7 +133,7 @@ def find_unexplained(
     odds = np.log(p) - np.log1p(-p)
     short = np.bincount(rows, counts * (1.0 - p) * odds, minlength=c.n_users)  # log p less its mean
     variance = np.bincount(rows, counts * p * (1.0 - p) * odds**2, minlength=c.n_users)
-    return short < -FAR * np.sqrt(variance)
+    return short < -UNEXPLAINED_DEVIATIONS * np.sqrt(variance)
 
 
 def _swapped(scores: Floats, mean: Floats, odd: Comparisons, share: float, priors: Priors) -> tuple[Floats, Floats]:
@@ -173,12 +173,12 @@ def _log_gamma(counts: Floats) -> Floats:
 
 Init = Literal["best", "items", "pairs", "random"]
 Point = tuple[Floats, Floats]  # scores (Q, K) and weights (M, K)
-ENOUGH = 125_000  # comparisons to start from
-MANY = 500_000  # comparisons of users among whom a ranking that is missing is noticed
+INIT_SAMPLE = 125_000  # comparisons to start from
+SWAP_SAMPLE = 500_000  # comparisons among which a missing ranking is noticed
 FEW_ITEMS = 200  # up to here novel pairs are tried too
 TRIAL_PASSES, LONG_TRIAL_PASSES, TRIAL_TOL = 20, 100, 1e-8
 FEW_PASSES, PASSES_PER_RANKING = 12, 4  # few rankings are told apart sooner
-PART, PART_PASSES, PART_TOL = 4, 20, 1e-5  # a quarter of the users, where that is more than were started from
+PART_DIVISOR, PART_PASSES, PART_TOL = 4, 20, 1e-5  # a quarter of the users, if more than the first sample has
 SPREAD = 2.0  # of the scores that places are turned into
 CHANCE_SPREAD = 0.5
 
@@ -203,13 +203,13 @@ def init_rankings(
     on_progress: Progress = silent,
 ) -> InitResult:
     """Start from some users, then look at many for those whom the start does not explain."""
-    some = users.sample(n_rankings, ENOUGH, rng)
+    some = users.sample(n_rankings, INIT_SAMPLE, rng)
     begun = _best_start(some, n_rankings, mixing, how, priors, rng, on_progress)
     if n_rankings == 1:
         return begun
-    many = some if some.n_users == users.source.n_users else users.sample(n_rankings, MANY, rng)
+    many = some if some.n_users == users.source.n_users else users.sample(n_rankings, SWAP_SAMPLE, rng)
     found = InitResult(*swap_rankings(many, begun.component, begun.mean_weights, priors), begun.memory)
-    n_part = min(users.source.n_users // PART, many.n_users)
+    n_part = min(users.source.n_users // PART_DIVISOR, many.n_users)
     return found if n_part <= some.n_users else _refine_on_part(many.block(0, n_part), found, priors)
 
 

@@ -169,7 +169,7 @@ class ScoredRankings(RankingModel, loadable=False):
         Returns
         -------
         polars.DataFrame
-            One row an item, ordered by ``bridging``, items with too few votes last: item, text, votes, people (who cast
+            One row per item, ordered by ``bridging``, those with few votes last: item, text, votes, people (who cast
             them), enough_votes (at least 10, of at least 5 people); label, one of "liked by all camps", "disliked by
             all camps", "contested", "same position in all rankings", "undecided" and "not enough votes"; the
             probabilities liked_by_all (for votes: at least 60% agree in every camp, and of those who dissent most

@@ -27,7 +27,7 @@ from plurank.mixed.users import Users
 from plurank.random import spawn
 from plurank.types import Codes, Floats, Progress, silent
 
-ENOUGH = 100_000  # comparisons to choose by
+PRIOR_SAMPLE = 100_000  # comparisons to choose by
 SPLIT_SAMPLE, MOST_SPLITS = 100_000, 3  # small data are split several times
 LEAST_HELD_OUT = 20  # comparisons, or nothing can be chosen
 # Observations, where comparisons are made from ratings: what is left without the items held out, 64 %, is then so thin
@@ -98,7 +98,7 @@ def choose_priors(
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
     if not moves and not (rated and n_rankings > 1):
         return PriorChoice(priors)
-    sample = users.sample(n_rankings, ENOUGH, rng, rated=rated)
+    sample = users.sample(n_rankings, PRIOR_SAMPLE, rng, rated=rated)
     least = min(LEAST_PER_SCORE * sample.n_items * n_rankings, MANY_OBSERVATIONS)
     if rated and weigh_observations(sample).total_weight < least:
         moves = []

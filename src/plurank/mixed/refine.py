@@ -1,7 +1,9 @@
 """Refine scores by maximising the posterior with quasi-Newton steps, and orders by EM.
 
 Ours. The gradient and an estimate of the Hessian come from one pass over the comparisons, in which every user's weights
-take a Newton step. At the end: how much more the posterior curves over its width than at its peak.
+take a Newton step. They are integrated out by Laplace's method: a Gaussian around each user's most probable weights, so
+that the log posterior of the scores has a log-determinant per user. At the end: the average curvature over the
+posterior's width, beyond that at its peak.
 """
 
 from collections import deque
@@ -74,7 +76,7 @@ class QuasiNewton:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
-        """Know again what was learnt."""
+        """Restore a memory from :meth:`to_arrays`."""
         memory = cls()
         for step, change in zip(arrays.get("steps", ()), arrays.get("changes", ()), strict=True):
             memory._steps.append((step, change, 1.0 / _dot(step, change)))
@@ -89,8 +91,8 @@ def _dot(a: Floats, b: Floats) -> float:
 #
 # Ours: the paper stops at the rankings that Algorithm 4 rounds to. One pass over the comparisons weighs every user
 # anew, given the rankings, and collects what all users say about the rankings. Scores take a quasi-Newton step on the
-# posterior with the weights integrated out; orders take an EM step. A step is kept only where the posterior grows, so
-# it never falls.
+# posterior with the weights integrated out (Laplace); orders take an EM step. A step is kept only where the posterior
+# grows, so it never falls.
 
 Component = TypeVar("Component", bound=BradleyTerry | OrderedComponent)
 Ordered = TypeVar("Ordered", bound=OrderedComponent)
@@ -101,14 +103,14 @@ SHORTEST = 1e-6
 FIRST_ROUNDS, ROUNDS = 20, 1  # Newton steps a user takes in the first pass and in every other
 PATIENCE = 2  # passes in a row that hardly gain
 INFORMED_EVERY = 5  # passes
-MATTERS = 0.05  # of the log posterior, a score: it then is a third of its standard error away from the best one
+MIN_GAIN_PER_SCORE = 0.05  # of the log posterior: a score is then a third of its standard error from the optimum
 STAGE = "fitting rankings and weights"
 
 
 @dataclass(frozen=True)
 class Refinement(Generic[Component]):
-    """The component at the end, the log posterior after every pass, and whether it stood still; the weights that go
-    with it are the users'."""
+    """The component at the end, the log posterior after every pass, and whether it converged; the weights that go with
+    it are the users'."""
 
     component: Component
     history: list[float]
@@ -117,7 +119,7 @@ class Refinement(Generic[Component]):
 
 @dataclass
 class RefineState:
-    """Where a refinement of scores has got to: scores with what the users say about them, the log posterior after
+    """The current state of a refinement of scores: scores with what the users say about them, the log posterior after
     every pass, how many passes in a row hardly gained, how far to go next, and the last few steps."""
 
     scores: Floats
@@ -143,8 +145,8 @@ def refine_scores(
 ) -> Refinement[BradleyTerry]:
     """Refine scores by quasi-Newton steps; tol is the gain of the log posterior per comparison that counts as none.
 
-    user_prior: (1, K) or (M, K) Dirichlet counts. ``on_pass`` is told after every pass where the climb has got to, and
-    ``resumed`` goes on from there. ``memory``, of a fit that was similar, is used and goes on learning.
+    user_prior: (1, K) or (M, K) Dirichlet counts. ``on_pass`` is called after every pass with the current state, and
+    ``resumed`` goes on from one. ``memory``, of a fit that was similar, is used and goes on learning.
     """
 
     def evaluate(scores: Floats, n_rounds: int, informed: bool) -> ScoreSums:
@@ -172,7 +174,7 @@ def refine_scores(
 def _take_step(
     state: RefineState, evaluate: Callable[[Floats, int, bool], ScoreSums], score_prior: ScorePrior, enough: float
 ) -> bool:
-    """Try one step; tell whether it was taken."""
+    """Try one step; return whether it was taken."""
     here, value, length = state.here, state.here.log_posterior, state.length
     ascent = state.memory.direction(here.gradient, preconditioner(here, score_prior))
     step = ascent * (length * min(1.0, LONGEST_STEP / max(np.abs(ascent).max(), 1e-300)))
@@ -222,7 +224,7 @@ def promises_little(step: Floats, here: ScoreSums, enough: float) -> bool:
     """Check whether no ranking promises to gain its share of what is enough, or what matters beside the errors of its
     scores: in the sum over all, a ranking that few follow would not count."""
     predicted_gain, weight = 0.5 * (step * here.gradient).sum(axis=0), here.hessian.sum(axis=0)
-    return bool((predicted_gain < np.maximum(enough * weight / weight.sum(), MATTERS * len(step))).all())
+    return bool((predicted_gain < np.maximum(enough * weight / weight.sum(), MIN_GAIN_PER_SCORE * len(step))).all())
 
 
 def refine_orders(
@@ -267,7 +269,10 @@ def hessian_off_peak(users: Users, component: BradleyTerry, user_prior: Floats, 
     """Return the mean Hessian over the width of the posterior beyond that at its peak, at least 0, on the diagonals of
     (Q, K, K).
 
-    The width is that of the middle one of a ranking's scores, and follows from the curvature in turns.
+    ``max(w H(w s) - H(s), 0)`` with H the curvature at scores: the mean curvature of a logistic likelihood over a
+    Gaussian of variance v is about w times that at scores shrunk by ``w = 1 / sqrt(1 + pi v / 8)``. Here ``v = 2 e^2``
+    for the difference of two scores, and ``e_k^2 = median_i 1 / (w H(w s) + prior precision)_ik`` of ranking k. w and
+    e are computed in turns, at most 5 times, until e changes by less than 5%.
     """
     at_peak = users.update_memberships(component, user_prior, 0).hessian
     least = score_prior.evaluate(component.scores)[2]

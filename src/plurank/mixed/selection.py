@@ -30,7 +30,7 @@ from plurank.validation import check_choice, check_whole
 INIT = "items"  # one init for each candidate; the model that is chosen is fitted from the best of several
 SHARE_OF_USERS, SHARE = 0.2, 0.2
 FEWEST_USERS = 5  # of whom some can be held out
-ENOUGH = 1_000_000  # comparisons
+SELECTION_SAMPLE = 1_000_000  # comparisons to choose the number of rankings by
 REPEAT_BELOW, MOST_REPEATS = 50_000, 5  # small data are split several times
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
 TRIVIAL = 5e-4  # of the log-likelihood per comparison: so little more is no reason for another ranking
@@ -49,7 +49,7 @@ class Selection:
     answer : str
         The result in one or two sentences.
     table : polars.DataFrame
-        One row a candidate: mixing, n_rankings; the held-out log-likelihood per comparison of known users
+        One row per candidate: mixing, n_rankings; the held-out log-likelihood per comparison of known users
         (by_comparison), of new users after they answered some questions (by_user), of both together (held_out), and how
         much worse that is than the best (behind), each with its standard error over users (_se).
     influence : Influence or None
@@ -196,7 +196,7 @@ def select_rankings(
     """
     numbers, ways = _check_candidates(candidates, mixing)
     rng = as_generator(random_state)
-    sample = some_users(as_source(X), ENOUGH, rng)
+    sample = some_users(as_source(X), SELECTION_SAMPLE, rng)
     n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
     tried = [_hold_out(sample, child) for child in spawn(rng, n_repeats)]
     repeats = [parts for parts in tried if parts is not None]

@@ -54,7 +54,7 @@ class Committee:
     cost : float or None
         What the items cost together.
     left_out : polars.DataFrame
-        One row a camp: ranking, people (who follow it most), served, lower, upper (shares), left_out (people expected
+        One row per camp: ranking, people (who follow it most), served, lower, upper (shares), left_out (people expected
         to find none).
 
     Examples

@@ -44,7 +44,7 @@ UNDECIDED, TOO_FEW = "undecided", "not enough votes"
 
 
 def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
-    """Return a row an item, the one that the least favourable camp ranks best first; those with few votes last."""
+    """Return a row per item, the one that the least favourable camp ranks best first; those with few votes last."""
     check_share("level", level)
     n_items, n_rankings = model.scores_.shape
     blends = [np.eye(n_rankings)]
@@ -162,7 +162,7 @@ def agreement(model: "RankingModel", level: float) -> pl.DataFrame:
 
 
 def camps(model: "RankingModel") -> pl.DataFrame:
-    """Return a row a ranking: how many people follow it most, and nearly alone, and how many votes they cast."""
+    """Return a row per ranking: how many people follow it most, and nearly alone, and how many votes they cast."""
     n_rankings = len(model.mean_weights_)
     main, weight = model.user_weights_.argmax(axis=1), model.user_weights_.max(axis=1)
     people, pure = (np.bincount(chosen, minlength=n_rankings) for chosen in (main, main[weight >= PURE]))

@@ -369,7 +369,7 @@ class PreferenceModel(Estimator):
         Returns
         -------
         ndarray of shape (n_users, K) or data frame
-            One row a user, in the order in which users first appear in a frame, and in that of ``users`` for
+            One row per user, in the order in which users first appear in a frame, and in that of ``users`` for
             Comparisons and stores. After ``set_output(transform="pandas")`` or ``"polars"`` a frame with the users'
             labels.
 
@@ -413,7 +413,7 @@ class PreferenceModel(Estimator):
         Returns
         -------
         polars.DataFrame
-            Columns user, ranking_1, ranking_2, ...; one row a user.
+            Columns user, ranking_1, ranking_2, ...; one row per user.
         """
         users, weights = self._weights_of(X, unknown)
         return self._as_polars(users(), weights)

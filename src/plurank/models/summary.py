@@ -161,9 +161,9 @@ def describe_mixing(model: "RankingModel", fewest: int = 1) -> str:
     if n_rankings > 2 and n_pure < len(main):
         at_half = _so_many(int((main >= 0.5).sum()), len(main), fewest)
         shares.append(f"{at_half} one at half or more".replace(" of people", ""))
-    told = listing(shares)
+    sentence = listing(shares)
     directions = f" {DIRECTIONS}" if are_directions(model) else ""
-    return f"{words} {told[0].upper()}{told[1:]}.{directions}"
+    return f"{words} {sentence[0].upper()}{sentence[1:]}.{directions}"
 
 
 def _so_many(n: int, n_users: int, fewest: int) -> str:

@@ -73,11 +73,11 @@ class Camp:
         """Say how many people follow the ranking most, how many nearly alone, and how many votes they cast."""
         if not self.people:
             return "Nobody follows it most."
-        told = f"{say_people(self.shown)} {_follow(self.shown)} it most"
+        sentence = f"{say_people(self.shown)} {_follow(self.shown)} it most"
         if not self.is_hidden:
-            told += f", {'none' if not self.people_80 else self.shown_80} of them with a weight of 80% or more"
-            told += "" if self.votes is None else f"; together they cast {count(self.votes, 'vote')}"
-        return f"{told[0].upper()}{told[1:]}."
+            sentence += f", {'none' if not self.people_80 else self.shown_80} of them with a weight of 80% or more"
+            sentence += "" if self.votes is None else f"; together they cast {count(self.votes, 'vote')}"
+        return f"{sentence[0].upper()}{sentence[1:]}."
 
     @property
     def caution(self) -> str:
@@ -109,5 +109,5 @@ def describe_camps(camps: Sequence[Camp]) -> str:
     """Say in a sentence how many people follow each ranking most."""
     first, *rest = camps
     begin = f"{say_people(first.shown)} {_follow(first.shown)} ranking 1 most"
-    told = listing([begin, *(f"{say_people(camp.shown)} ranking {camp.ranking}" for camp in rest)])
-    return f"{told[0].upper()}{told[1:]}."
+    sentence = listing([begin, *(f"{say_people(camp.shown)} ranking {camp.ranking}" for camp in rest)])
+    return f"{sentence[0].upper()}{sentence[1:]}."

@@ -106,8 +106,8 @@ def _sentence(lead: str, high: list[str], low: list[str], n_rankings: int, *, is
     """Say what comes first, whether others have it so too, and what else is surely higher or lower than in others."""
     parts = [f"{mention(texts)} {where}" for texts, where in ((high, "higher"), (low, "lower")) if texts]
     others, do = ("the other", "does") if n_rankings == 2 else ("the others", "do")
-    told = f"{lead}, unlike {others}" if is_rare else lead
-    return f"{told}; puts {' and '.join(parts)} than {others} {do}." if parts else f"{told}."
+    sentence = f"{lead}, unlike {others}" if is_rare else lead
+    return f"{sentence}; puts {' and '.join(parts)} than {others} {do}." if parts else f"{sentence}."
 
 
 def typical_people(model: RankingModel, n: int = N_TYPICAL) -> list[dict[str, Any]]:

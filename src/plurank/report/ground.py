@@ -15,7 +15,7 @@ from plurank.models.base import RankingModel
 from plurank.models.consensus import CONTESTED, DISLIKED, LIKED, SAME, TOO_FEW, UNDECIDED
 from plurank.report.camps import FEWER
 from plurank.report.page_blocks import Table, table
-from plurank.report.texts import has_statements, mention, text_of
+from plurank.report.texts import has_statements, text_of
 from plurank.text import count, listing, percent
 
 MOST_LISTED = 8
@@ -46,11 +46,11 @@ HOW = "Only what the votes support is listed: at most 1 in 20 entries of a list 
 
 @dataclass(frozen=True)
 class Ground:
-    """What is common ground: a row an item in the model's order, and the codes of the items of each label."""
+    """What is common ground: a row per item in the model's order, and the codes of the items of each label."""
 
     frame: pl.DataFrame
     lists: dict[str, list[int]]
-    agreement: pl.DataFrame | None  # a row an item and a camp; None where there are no agree/disagree votes
+    agreement: pl.DataFrame | None  # a row per item and camp; None where there are no agree/disagree votes
 
     @property
     def enough(self) -> Any:
@@ -94,13 +94,13 @@ def describe_ground(model: RankingModel, ground: Ground) -> str:
     items = "statements" if has_statements(model) else "items"
     lists = ground.lists
     like, dislike = ("agree with", "reject") if ground.agreement is not None else ("like", "dislike")
-    told = [f"All camps {like} {_number_of(lists[LIKED], items)} and {dislike} {_number_of(lists[DISLIKED])}."]
-    told.append(f"{_number_of(lists[CONTESTED], items).capitalize()} {_are(len(lists[CONTESTED]))} contested.")
+    sentences = [f"All camps {like} {_number_of(lists[LIKED], items)} and {dislike} {_number_of(lists[DISLIKED])}."]
+    sentences.append(f"{_number_of(lists[CONTESTED], items).capitalize()} {_are(len(lists[CONTESTED]))} contested.")
     few, open_ = ground.n_labelled(TOO_FEW), ground.n_labelled(UNDECIDED)
     rest = [f"{few:,} {_have(few)} not enough votes to tell"] if few else []
     rest += [f"{open_:,} {_are(open_)} undecided"] if open_ else []
     n_items = count(len(ground.frame), items[:-1])
-    return " ".join([*told, *([f"Of {n_items}, {listing(rest)}."] if rest else [])])
+    return " ".join([*sentences, *([f"Of {n_items}, {listing(rest)}."] if rest else [])])
 
 
 def _number_of(codes: list[int], noun: str = "") -> str:
@@ -116,27 +116,6 @@ def _are(n: int) -> str:
 
 def _have(n: int) -> str:
     return "has" if n == 1 else "have"
-
-
-def describe_agreement(model: RankingModel, n: int = 3) -> dict[str, Any]:
-    """Say what all camps like and dislike, and what they dispute: liked, disliked, same, contested (ids), sentence.
-
-    A model that gives no uncertainty, or that has one ranking, has empty lists.
-    """
-    try:
-        ground = find_ground(model)
-    except ParameterError:
-        empty: dict[str, Any] = {name: [] for name in ("liked", "disliked", "same", "contested")}
-        return {**empty, "sentence": ONE_RANKING if len(model.rankings_) == 1 else NO_UNCERTAINTY}
-    names = {"liked": LIKED, "disliked": DISLIKED, "same": SAME, "contested": CONTESTED}
-    codes = {name: ground.lists[label][:n] for name, label in names.items()}
-    like, dislike = ("agree with", "reject") if ground.agreement is not None else ("like", "dislike")
-    words = {"liked": f"All camps {like}", "disliked": f"All camps {dislike}", "contested": "Camps dispute"}
-    told = [
-        f"{begin} {mention([text_of(model, i) for i in codes[name]])}." for name, begin in words.items() if codes[name]
-    ]
-    sentence = " ".join(told) or "Nothing is surely common ground, and nothing surely contested."
-    return {**{name: model.items_[found].tolist() for name, found in codes.items()}, "sentence": sentence}
 
 
 def list_ground(model: RankingModel, ground: Ground, fewest: int) -> list[dict[str, Any]]:
@@ -207,7 +186,7 @@ def _place_with_bounds(rank: float, lower: int, upper: int) -> str:
 
 
 def agreement_cells(ground: Ground, fewest: int, code: int | None = None) -> list[dict[str, Any]]:
-    """Return a row an item and camp, or a camp of one item, with n (who took a side) and whether that is hidden."""
+    """Return a row per item and camp, or a camp of one item, with n (who took a side) and whether that is hidden."""
     assert ground.agreement is not None
     rows = ground.agreement.filter(True if code is None else pl.col("code") == code).to_dicts()
     for row in rows:

@@ -17,7 +17,6 @@ from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
 from plurank.models.consensus import TOO_FEW
 from plurank.models.sklearn_api import check_is_fitted
-from plurank.report import ground as common
 from plurank.report import sections, story
 from plurank.report.camps import FEWEST, Camp, camps_of
 from plurank.report.figures.contested import draw_agreement, draw_contested
@@ -25,7 +24,18 @@ from plurank.report.figures.data import draw_comparisons
 from plurank.report.figures.evaluation import draw_calibration
 from plurank.report.figures.people import draw_people
 from plurank.report.figures.places import draw_rankings
-from plurank.report.ground import Ground
+from plurank.report.ground import (
+    HOW,
+    NO_UNCERTAINTY,
+    ONE_RANKING,
+    Ground,
+    agreement_table,
+    describe_ground,
+    find_ground,
+    ground_table,
+    list_empty,
+    list_ground,
+)
 from plurank.report.page_blocks import Figure, Table, figure
 from plurank.report.texts import has_statements
 from plurank.store.store import Store
@@ -95,10 +105,10 @@ def write_report(
     check_is_fitted(model)
     target = check_target(path)
     source = None if comparisons is None else as_source(comparisons)
-    quality, why = _measure(model, source, test, random_state, on_progress)
+    quality, reason = _measure(model, source, test, random_state, on_progress)
     data = model.data_ if source is None else source.summary()
     on_progress("drawing", 0.0)
-    text = _render(model, source, data, quality, why, title or TITLE, on_progress, with_people=with_people)
+    text = _render(model, source, data, quality, reason, title or TITLE, on_progress, with_people=with_people)
     with write_beside(target) as beside:
         beside.write_text(text, encoding="utf-8")
     on_progress("done", 1.0)
@@ -122,37 +132,37 @@ def _render(
     source: Any,
     data: Summary | None,
     quality: Quality | None,
-    why: str,
+    reason: str,
     title: str,
     on_progress: Progress,
     *,
     with_people: bool,
 ) -> str:
-    room = files("plurank.report")
+    resources = files("plurank.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((room / "page.html.jinja").read_text(encoding="utf-8"))
+    template = environment.from_string((resources / "page.html.jinja").read_text(encoding="utf-8"))
     camps = camps_of(model, with_people=with_people)
     ground = _find_ground(model)
-    on_ground = "" if ground is None else common.describe_ground(model, ground)
+    on_ground = "" if ground is None else describe_ground(model, ground)
     fewest = 1 if with_people else FEWEST
     summary = model.summary()
     return template.render(
         title=title,
-        style=(room / "page.css").read_text(encoding="utf-8"),
+        style=(resources / "page.css").read_text(encoding="utf-8"),
         story=story.tell_story(model, summary, data, quality, camps, on_ground, fewest=fewest),
         numbers=story.key_figures(summary, data, quality),
         health=sections.health(model, data),
         rankings=sections.rankings(model, camps, ground),
         who=sections.who(model, with_people=with_people) if len(model.rankings_) > 1 else None,
-        agreement=on_ground or (common.ONE_RANKING if len(model.rankings_) == 1 else common.NO_UNCERTAINTY),
-        lists=None if ground is None else common.list_ground(model, ground, fewest),
+        agreement=on_ground or (ONE_RANKING if len(model.rankings_) == 1 else NO_UNCERTAINTY),
+        lists=None if ground is None else list_ground(model, ground, fewest),
         committee=sections.committee(model, ground, camps),
-        how=common.HOW,
+        how=HOW,
         in_lists=has_statements(model),
-        empty="" if ground is None else common.list_empty(ground),
+        empty="" if ground is None else list_empty(ground),
         n_too_few=0 if ground is None else ground.n_labelled(TOO_FEW),
         judged=None if quality is None else sections.judged(model, quality),
-        not_judged=why,
+        not_judged=reason,
         influence=story.influence_of(summary),
         figures=_draw(model, source, quality, camps, ground, fewest, on_progress),
         settings=sections.settings(summary),
@@ -166,7 +176,7 @@ def _render(
 def _find_ground(model: RankingModel) -> Ground | None:
     """Return what is common ground, or None where the model has one ranking or gives no uncertainty."""
     try:
-        return common.find_ground(model)
+        return find_ground(model)
     except ParameterError:
         return None
 
@@ -187,9 +197,9 @@ def _draw(
         wanted["people"] = (lambda: draw_people(model, fewest), sections.shares_table(camps))
     if ground is not None and any(ground.lists.values()):
         if ground.agreement is not None:
-            shares = common.agreement_table(model, ground, fewest)
+            shares = agreement_table(model, ground, fewest)
             wanted["agreement"] = (lambda: draw_agreement(model, N_DRAWN, ground, fewest), shares)
-        known = common.ground_table(model, ground)
+        known = ground_table(model, ground)
         wanted["contested"] = (lambda: draw_contested(model, N_DRAWN, ground), known)
     if quality is not None:
         bins = sections.bins_table(quality)

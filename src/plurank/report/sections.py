@@ -148,11 +148,11 @@ def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> 
         f"{percent(share)} of camp {camp.ranking}" for share, camp in shares if camp.people and not camp.is_hidden
     ]
     reach = f"{percent(found.share_served)} of people ({percent(found.lower)} to {percent(found.upper)})"
-    told = (
+    sentence = (
         f"If only {COMMITTEE} items could be chosen, these would serve the most people: {reach} have one of them among "
     )
-    told += f"their first {found.top}{': ' + listing(by_camp) if by_camp else ''}."
-    return {"sentence": told, "texts": texts_of(model, look_up(found.items, model.items_, "item").tolist())}
+    sentence += f"their first {found.top}{': ' + listing(by_camp) if by_camp else ''}."
+    return {"sentence": sentence, "texts": texts_of(model, look_up(found.items, model.items_, "item").tolist())}
 
 
 def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
@@ -204,8 +204,8 @@ def judged(model: RankingModel, quality: Quality) -> dict[str, Any]:
         else "it predicts as one ranking for everybody does" if gain > -0.001
         else "one ranking for everybody predicts better: try fewer rankings, or `plurank select`"
     )  # fmt: skip
-    told = f"Fitted to {count(quality.n_train, 'comparison')} and asked about {quality.n_test:,} others, {verdict}."
-    return {"sentence": told, "rows": table(("model", "predicted right", "log-likelihood a comparison"), rows)}
+    sentence = f"Fitted to {count(quality.n_train, 'comparison')} and asked about {quality.n_test:,} others, {verdict}."
+    return {"sentence": sentence, "rows": table(("model", "predicted right", "log-likelihood a comparison"), rows)}
 
 
 def bins_table(quality: Quality) -> Table:

@@ -25,17 +25,17 @@ def tell_story(
     n_rankings = len(model.rankings_)
     found = "one ranking for everybody" if n_rankings == 1 else f"{n_rankings} rankings that people share"
     items = count(len(model.items_), "item")
-    told = [f"From {_votes(summary, data)} {items} by {_people(model, data)}, plurank found {found}."]
+    sentences = [f"From {_votes(summary, data)} {items} by {_people(model, data)}, plurank found {found}."]
     if n_rankings > 1:
-        told += [describe_camps(camps), describe_mixing(model, fewest)]
-        told += [text for text in (_handfuls(camps), influence_of(summary)) if text]
+        sentences += [describe_camps(camps), describe_mixing(model, fewest)]
+        sentences += [text for text in (_handfuls(camps), influence_of(summary)) if text]
     shared = [ground] if ground else []
     if quality is not None and n_rankings > 1:
         shared.append(
             f"Asked about choices it had not seen, the model is right {percent(quality.accuracy)} of the time; one "
             f"ranking for everybody is right {percent(quality.single_accuracy)} of the time."
         )
-    return [paragraph for paragraph in (told, shared) if paragraph]
+    return [paragraph for paragraph in (sentences, shared) if paragraph]
 
 
 def _votes(summary: Summary, data: Summary | None) -> str:
@@ -83,8 +83,8 @@ def _handfuls(camps: list[Camp]) -> str:
     if not few:
         return ""
     rests = "rests on a handful of people; take it" if len(few) == 1 else "rest on a handful of people each; take them"
-    told = listing(few)
-    return f"{told[0].upper()}{told[1:]} {rests} with caution."
+    sentence = listing(few)
+    return f"{sentence[0].upper()}{sentence[1:]} {rests} with caution."
 
 
 def influence_of(summary: Summary) -> str:

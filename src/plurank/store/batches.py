@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from plurank.data.columns import Given, may_matter
-from plurank.data.frames import Kind, find_separator, open_bytes, parse_csv, reading
+from plurank.data.frames import FileKind, find_separator, open_bytes, parse_csv, reading
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import write_beside
 from plurank.validation import show_value
@@ -97,7 +97,9 @@ class Batch:
     done: float
 
 
-def read_batches(file: Path, kind: Kind, given: Given, budget: Budget, scratch: Path, begin: Place) -> Iterator[Batch]:
+def read_batches(
+    file: Path, kind: FileKind, given: Given, budget: Budget, scratch: Path, begin: Place
+) -> Iterator[Batch]:
     """Read a file from some place on; ``scratch`` is a folder for what must be unzipped first."""
     with reading(file, kind):
         if kind == "Parquet":

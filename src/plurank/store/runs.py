@@ -26,9 +26,9 @@ from plurank.data.build import (
     refuse_missing,
     sort_rows,
 )
-from plurank.data.columns import Given, Reading, decide_reading, names_winners, read_rows
+from plurank.data.columns import Given, OutcomeForm, decide_reading, names_winners, read_rows
 from plurank.data.exclusions import Exclusion
-from plurank.data.frames import TEXT_KINDS, Kind
+from plurank.data.frames import TEXT_KINDS, FileKind
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import write_json
 from plurank.store.batches import Batch, Budget, Place, read_batches
@@ -138,7 +138,7 @@ class InputFile:
     """A file to ingest, its kind, and what messages call it."""
 
     path: Path
-    kind: Kind
+    kind: FileKind
     name: str
 
 
@@ -165,7 +165,7 @@ def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> 
 
 
 class InputReader:
-    """Reads inputs, and remembers of what was read before: the runs, the items, and what kinds of ids there are."""
+    """Reads inputs, and keeps track of what was read before: the runs, the items, and what kinds of ids there are."""
 
     def __init__(self, job: Job, part: Path, budget: Budget) -> None:
         self.job, self.part, self.budget = job, part, budget
@@ -190,7 +190,7 @@ class InputReader:
             if not place.n_rows:
                 raise DataError(NO_ROWS)
 
-    def _resume_point(self, number: int) -> tuple[Place, Reading | None]:
+    def _resume_point(self, number: int) -> tuple[Place, OutcomeForm | None]:
         last = self.runs[-1].origin if self.runs else None
         if last is None or last.file != number:
             return Place(), None
@@ -200,14 +200,14 @@ class InputReader:
         file = self.job.files[number]
         return read_batches(file.path, file.kind, self.job.columns, self.budget, self.part, place)
 
-    def _decide_reading(self, batch: Batch, number: int) -> Reading | None:
+    def _decide_reading(self, batch: Batch, number: int) -> OutcomeForm | None:
         """Read a whole input in advance, where rows are such that it takes all of them to understand one."""
         if not names_winners(batch.frame, self.job.columns):
             return None
         batches = (batch for batch in self._batches(number, Place()) if len(batch.frame))
         return decide_reading(((batch.frame, batch.begin.n_rows + 1) for batch in batches), self.job.columns)
 
-    def _add(self, batch: Batch, number: int, reading: Reading | None) -> None:
+    def _add(self, batch: Batch, number: int, reading: OutcomeForm | None) -> None:
         """Turn a batch into a run."""
         first_row = batch.begin.n_rows + 1
         rows = read_rows(batch.frame, self.job.columns, self.job.ties, first_row=first_row, reading=reading)
@@ -255,7 +255,7 @@ class Origin:
     file: int
     position: int
     n_rows: int
-    reading: Reading | None
+    reading: OutcomeForm | None
 
 
 @dataclass(frozen=True)

@@ -153,9 +153,8 @@ class OrderedComponent(ABC):
     def mean_wins(self) -> Floats:
         """P(preferred to another item drawn at random), (Q, K)."""
         n_items = self.rankings.shape[1]
-        behind = np.cumsum(
-            self.win_probabilities_by_gap(), axis=1
-        )  # summed by lead; an item at place a leads by -a to Q - 1 - a
+        # summed by lead; an item at place a leads by -a to Q - 1 - a
+        behind = np.cumsum(self.win_probabilities_by_gap(), axis=1)
         behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
         first = n_items - 1 - places_of(self.rankings)
         sums = np.take_along_axis(behind.T, first + n_items, axis=0) - np.take_along_axis(behind.T, first, axis=0)

@@ -117,7 +117,7 @@ def _places(model: ScoredRankings, codes: Sequence[int]) -> list[dict[str, Any]]
 def _panel(
     codes: Sequence[int], title: str, model: RankingModel, rows: list[dict[str, Any]], x: Spec, who: str
 ) -> Spec:
-    """Draw a row an item, and in it a mark and an interval for everybody ``who`` has a number."""
+    """Draw a row per item, and in it a mark and an interval for everybody ``who`` has a number."""
     n_rankings = len(model.rankings_)
     names = names_of(texts_of(model, codes), LINES)
     named = dict(zip(codes, names, strict=True))
