@@ -100,10 +100,30 @@ def test_fit_refuses_options_of_the_other_method(refuse, few_votes, tmp_path, me
     assert sentence in message
 
 
-@pytest.mark.parametrize("args", [("--mixing", "utility"), ("--ensemble", 2)])
-def test_fit_refuses_to_blend_orders_and_says_so_in_options(refuse, few_votes, tmp_path, args):
-    message = refuse("fit", few_votes, "-k", 2, "-o", tmp_path / "m", "--component", "mallows", *args)
-    assert "expected --mixing probability and --ensemble 1" in message
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("--mixing", "utility"), "no scores to mix; expected --mixing probability, got --mixing utility."),
+        (("--ensemble", 2), "no scores to average; expected --ensemble 1, got --ensemble 2."),
+    ],
+)
+@pytest.mark.parametrize("n_rankings", [2, "auto"])
+def test_fit_refuses_to_blend_orders_before_it_reads_data(run, few_votes, tmp_path, n_rankings, args, sentence):
+    result = run("fit", few_votes, "-k", n_rankings, "-o", tmp_path / "m", "--component", "strict", *args, code=2)
+    assert result.stderr == f"Error: --component strict has {sentence} Use --component bradley-terry for that.\n"
+    assert not (tmp_path / "m").exists()
+
+
+def test_unknown_choices_and_missing_options_are_explained(refuse, few_votes, tmp_path):
+    message = refuse("fit", few_votes, "-k", 2, "-o", tmp_path / "m", "--mixing", "add")
+    assert "Invalid value for '--mixing': 'add' is not one of 'probability', 'utility'." in message
+    example = "Example: plurank fit votes.csv -k 3 -o model.plurank"
+    assert f"Missing option '--rankings' / '-k'. {example}" in refuse("fit", few_votes)
+
+
+def test_a_column_of_an_unknown_role_is_refused_with_the_roles(refuse, few_votes, tmp_path):
+    message = refuse("fit", few_votes, "-k", 2, "-o", tmp_path / "m", "--column", "usr=user")
+    assert "--column: unknown role 'usr'; roles are user, winner, loser," in message
 
 
 def test_fit_says_how_to_go_on_when_it_stopped_early(run, few_votes, tmp_path, recwarn):

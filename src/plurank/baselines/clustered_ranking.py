@@ -138,7 +138,8 @@ class ClusteredRanking(RankingModel):
             log_posterior=np.array(clusters.history), n_iter=len(clusters.history), converged=clusters.converged,
         )  # fmt: skip
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is not valid."""
         for name in ("n_rankings", "n_starts", "max_iter"):
             check_whole(name, getattr(self, name), 1)
         check_positive("prior", self.prior)

@@ -127,7 +127,8 @@ class FJS(StrictRankings):
             converged=found.is_stable, **weigh_users(source, rankings, prior, engine, on_progress),
         )  # fmt: skip
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is not valid."""
         if check_whole("n_rankings", self.n_rankings, 1) > MOST_RANKINGS:
             expected = f"at most {MOST_RANKINGS}, because FJS lists all sums of that many masses"
             raise ParameterError(parameter="n_rankings", expected=expected, got=f"{self.n_rankings!r}")

@@ -131,7 +131,8 @@ class PairTopics(RankingModel):
             preferences=topics.preferences, n_iter=1, converged=True,
         )  # fmt: skip
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is not valid."""
         check_whole("n_rankings", self.n_rankings, 1)
         check_choice("detection", self.detection, Detection)
 

@@ -97,7 +97,8 @@ class SingleRanking(RankingModel):
             n_iter=n_iter, converged=converged,
         )  # fmt: skip
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is not valid."""
         check_choice("method", self.method, Method)
         check_positive("prior", self.prior)
         check_whole("max_iter", self.max_iter, 1)

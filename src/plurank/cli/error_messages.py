@@ -4,6 +4,7 @@ The library's messages name parameters as data; here they are written as options
 """
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -11,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -78,6 +79,15 @@ def as_option(argument: Argument) -> str:
 def is_intended(error: BaseException) -> bool:
     """Check whether an error is an exit or a usage error, which has an exit code of its own."""
     return isinstance(error, (SystemExit, typer.Exit, typer.Abort)) or hasattr(error, "exit_code")
+
+
+def improve_usage_error(error: Any) -> None:
+    """Take pydantic's "Value error," off a usage error; to a missing option add the first example of the command."""
+    if isinstance(message := getattr(error, "message", None), str):
+        error.message = message.removeprefix("Value error, ")
+    if hasattr(error, "param_type") and error.ctx is not None:  # only errors of missing parameters have a type
+        example = re.search(r"Examples:\s+(plurank .+)", error.ctx.command.help or "")
+        error.message = f"Example: {example[1].strip()}" if example and not error.message else error.message
 
 
 def report_error(error: BaseException, *, debug: bool) -> int:

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 import plurank
 from plurank.cli.apply import evaluate_command, predict_command, transform_command
 from plurank.cli.demo import demo_command
-from plurank.cli.error_messages import is_intended, keep_interrupts, report_error, show_warning
+from plurank.cli.error_messages import improve_usage_error, is_intended, keep_interrupts, report_error, show_warning
 from plurank.cli.output import forget_written
 from plurank.cli.prepare import convert_command, fetch_command, ingest_command, simulate_command
 from plurank.cli.publish import report_command, serve_command
@@ -52,6 +52,7 @@ class CarefulGroup(TyperGroup):
             sys.stdout.flush()
         except BaseException as error:
             if is_intended(error):
+                improve_usage_error(error)
                 raise
             raise typer.Exit(report_error(error, debug=bool(ctx.params.get("debug")))) from error
         return result

@@ -141,6 +141,8 @@ def fit_command(
     settings = {name: value for name, value in given.items() if value is not None}
     n_rankings = _parse_rankings(rankings, method)
     _check_method(method, settings)
+    make = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
+    make(n_rankings or 1, random_state=seed, **settings).check_parameters()  # before the data are read
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
     source, found = read(data, column, ties, items)
@@ -149,7 +151,6 @@ def fit_command(
     if n_rankings is None:
         selection = _select(source, settings, seed)
         n_rankings, settings["mixing"] = selection.n_rankings, selection.mixing
-    make = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
     model = make(n_rankings, random_state=seed, **settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
     if method == "mixed":

@@ -264,7 +264,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         >>> plurank.MixedRanking(2, random_state=0).fit(made.comparisons).converged_
         True
         """
-        self._check_parameters()
+        self.check_parameters()
         if self.component == "mallows":
             warn_deprecated(
                 "component='mallows'", "'bradley-terry' predicts as well, even on data drawn from Mallows orders"
@@ -287,8 +287,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
         self._check_enough(source)
         # what a fit that is resumed must agree on; more passes are welcome
-        about = {name: plain(value) for name, value in self.get_params().items() if name != "max_iter"}
-        with open_users(source, engine, about, checkpoint, resume) as (users, kept):
+        identity = {name: plain(value) for name, value in self.get_params().items() if name != "max_iter"}
+        with open_users(source, engine, identity, checkpoint, resume) as (users, kept):
             return fit_users(self._settings(), users, kept, on_progress)
 
     def _settings(self) -> Settings:
@@ -296,14 +296,14 @@ class MixedRanking(ScoredRankings, OldAttributes):
 
     def choose_priors(self, comparisons: Comparisons) -> Priors:
         """Choose the priors that a fit to these comparisons would choose."""
-        self._check_parameters()
+        self.check_parameters()
         self._check_enough(comparisons)
         with one_blas_thread():
             return choose_priors_of(self._settings(), Users(comparisons))
 
     def fit_to_predict(self, comparisons: Comparisons, priors: Priors) -> Self:
         """Fit with given priors, and find nothing but what predictions need: no errors, votes or diagnostics."""
-        self._check_parameters()
+        self.check_parameters()
         self._check_enough(comparisons)
         with one_blas_thread():
             self._store(fit_to_predict(self._settings(), Users(comparisons), priors))
@@ -317,7 +317,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
             kind = ORDERS[self.component]
             setattr(self, kind.attribute, getattr(result.component, kind.number))
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is not valid, or does not go with another one."""
         for name in ("n_rankings", "ensemble", "max_iter"):
             check_whole(name, getattr(self, name), 1)
         check_choice("component", self.component, ComponentName)
@@ -331,17 +332,17 @@ class MixedRanking(ScoredRankings, OldAttributes):
             raise ParameterError(
                 parameter="from_ratings", expected="True, False or None", got=f"{self.from_ratings!r:.80}"
             )
-        if self.component != "bradley-terry" and (self.mixing == "utility" or self.ensemble > 1):
-            mixing, ensemble = Argument("mixing", self.mixing), Argument("ensemble", self.ensemble)
-            raise ParameterError(
-                (
-                    Argument("component", self.component), " has no scores to mix or to average; expected ",
-                    Argument("mixing", "probability"), " and ", Argument("ensemble", 1), ", got ", mixing, " and ",
-                    ensemble, ".",
-                ),
-                parameter="component",
-                hint=("Use ", Argument("component", "bradley-terry"), " for these."),
-            )  # fmt: skip
+        for verb, name, only in (("mix", "mixing", "probability"), ("average", "ensemble", 1)):
+            value = getattr(self, name)
+            if self.component != "bradley-terry" and value != only:
+                raise ParameterError(
+                    (
+                        Argument("component", self.component), f" has no scores to {verb}; expected ",
+                        Argument(name, only), ", got ", Argument(name, value), ".",
+                    ),
+                    parameter="component",
+                    hint=("Use ", Argument("component", "bradley-terry"), " for that."),
+                )  # fmt: skip
 
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters or members are impossible, or rankings not in the order of scores."""

@@ -71,7 +71,7 @@ class FitResult:
 MODELS: dict[str, type["RankingModel"]] = {}  # what ``load`` knows, by name
 
 
-LEAST_CHANCE = 1e-3  # of an item to win, or its log odds would outweigh all else
+MIN_WIN_PROBABILITY = 1e-3  # of an item against another, or its log odds would outweigh all else
 
 
 class RankingModel(PreferenceModel):
@@ -95,16 +95,10 @@ class RankingModel(PreferenceModel):
     about: str  # the method, in words
     unfinished = "the posterior was still growing"  # what a fit that has not converged says
     rankings_: NDArray[np.int64]
-    user_weights_: Floats
-    mean_weights_: Floats
-    concentration_: float
-    items_: Labels
-    users_: Labels
     data_: Summary | None
     n_iter_: int  # passes of the fit
     converged_: bool
     quality_: dict[str, Any] | None = None  # predictions of held-out comparisons; None where the fit held none out
-    user_effect_scale_: float | None = None  # how far people's own log odds of items are from what their rankings say
     item_texts_: list[str] | None = None  # what to show for every item, (Q,); None where the ids are all there is
     user_votes_: NDArray[np.int64] | None = None  # how many votes every user cast, (M,)
     item_votes_: NDArray[np.int64] | None = None  # how many votes were cast on every item, (Q,)
@@ -145,7 +139,7 @@ class RankingModel(PreferenceModel):
         ConvergenceWarning
             If the fit had not converged when it stopped; it is kept.
         """
-        self._check_parameters()
+        self.check_parameters()
         return self._run_fit(as_comparisons(X), on_progress=on_progress)
 
     def _run_fit(
@@ -226,7 +220,7 @@ class RankingModel(PreferenceModel):
     def _item_utilities(self) -> list[Floats]:
         """Log odds of every item to be preferred to another, in every ranking, (Q, K), for every fit averaged over."""
         wins, _, _ = self._place_scores()
-        wins = np.clip(wins, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+        wins = np.clip(wins, MIN_WIN_PROBABILITY, 1.0 - MIN_WIN_PROBABILITY)
         return [np.log(wins / (1.0 - wins))]
 
     @abstractmethod
@@ -340,9 +334,9 @@ class RankingModel(PreferenceModel):
         Returns
         -------
         polars.DataFrame
-            One row a ranking: ranking (from 1), share (its mean weight), people (who follow it most), people_80 (those
-            of them whose weight on it is at least 0.8) and votes (cast by those who follow it most; null where the file
-            of an older version does not say).
+            One row per ranking: ranking (from 1), share (its mean weight), people (who follow it most), people_80 (of
+            them, those whose weight on it is at least 0.8) and votes (cast by those who follow it most; null where the
+            file of an older version does not say).
 
         Raises
         ------
@@ -513,8 +507,8 @@ class RankingModel(PreferenceModel):
         from plurank.models.person import Person, as_answers
 
         check_is_fitted(self)
-        told = as_answers(answers, self.items_)
-        return Person(self, told if told.items is self.items_ else self._in_own_items(told))
+        given = as_answers(answers, self.items_)
+        return Person(self, given if given.items is self.items_ else self._in_own_items(given))
 
     def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
         """Return the pair of items to ask a new person about next: the one with the largest expected information gain.
@@ -597,12 +591,12 @@ class RankingModel(PreferenceModel):
                     setattr(self, name, getattr(self, name).take(order, axis=axis))
 
     @abstractmethod
-    def _check_parameters(self) -> None:
-        """Raise a ParameterError where a parameter is impossible."""
+    def check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is not valid."""
 
     def check_consistent(self) -> None:
         """Raise a ValueError where parameters are impossible, or attributes, each fine alone, contradict each other."""
-        self._check_parameters()
+        self.check_parameters()
         if self.item_texts_ is not None and len(self.item_texts_) != len(self.items_):
             raise ValueError("item texts are not as many as items")
         scores = getattr(self, "scores_", None)

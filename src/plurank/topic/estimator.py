@@ -264,7 +264,7 @@ class TopicRanking(StrictRankings):
         ConvergenceWarning
             If the rankings were still improving in the last round of polishing; they are kept.
         """
-        self._check_parameters()
+        self.check_parameters()
         self._warn_deprecated()
         return self._run_fit(as_source(X), engine=engine, scheduler=scheduler, on_progress=on_progress)
 
@@ -287,7 +287,8 @@ class TopicRanking(StrictRankings):
         prior = partial(self._fit_prior, moments, found["rankings"])
         return TopicFit(**found, **weigh_users(source, found["rankings"], prior, engine, on_progress))
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a ParameterError where a parameter is not valid."""
         check_whole("n_rankings", self.n_rankings, 1)
         if self.n_projections is not None:
             check_whole("n_projections", self.n_projections, 1)
