@@ -6,7 +6,7 @@ Simulated people as in Figure 3 (random rankings), and smaller populations. Of t
 and to how many different rankings; the error of the rankings; and that of Algorithms 3 and 4 when they are given a
 novel pair of every ranking, the one seen most often. zeta / 2 is the tolerance that tells pairs of different rankings
 apart, 0.01 as in the paper's code, or larger; statistic is the one of the appendix that was used, see
-``detect_novel_pairs``.
+``detect_printed``.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ import plurank
 from benchmarks.common import parser_of, write_results
 from plurank.topic.moments import Moments, pair_moments
 from plurank.topic.orders import ranking_matrix
-from plurank.topic.projections import project
+from plurank.topic.printed import project
 from plurank.topic.recover import PROJECTIONS_PER_RANKING, REGRESSION_TOL, recover_rankings
 from plurank.topic.rounding import estimate_ranking_matrix, round_to_rankings
 
@@ -46,7 +46,7 @@ def measure(setting: tuple[int, int, int, int], seed: int) -> list[dict[str, obj
         }  # fmt: skip
         try:
             found = recover_rankings(
-                moments, n_rankings, "projections", separation_tol=tolerance, rng=np.random.default_rng(seed)
+                moments, n_rankings, "printed", separation_tol=tolerance, rng=np.random.default_rng(seed)
             )
         except plurank.NotIdentifiableError:  # fewer pairs lie that far apart
             rows.append(about)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 OrderName = Literal["mallows", "strict"]  # what a ranking is that has places and no scores
 ComponentName = Literal["bradley-terry", OrderName]  # what one ranking is
 Mixing = Literal["probability", "utility"]  # how a person's rankings make a comparison
-Detection = Literal["whitened", "projections"]  # of novel pairs
+Detection = Literal["whitened", "projections", "printed"]  # of novel pairs
 Directions = Literal["gaussian", "sphere"]  # of projections
 EngineName = Literal["local", "dask"]  # where work on a store runs
 Ties = Literal["half", "drop"]  # what a tie in comparisons counts as

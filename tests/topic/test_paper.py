@@ -10,7 +10,7 @@ from plurank import NotIdentifiableError, simulate
 from plurank.data.simulate import novel_pairs
 from plurank.topic.moments import pair_moments
 from plurank.topic.orders import ranking_matrix
-from plurank.topic.projections import detect_novel_pairs, project
+from plurank.topic.printed import detect_printed, project
 from plurank.topic.rounding import round_to_rankings
 from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
@@ -162,4 +162,4 @@ def test_halves_of_users_with_unequal_numbers_of_comparisons_estimate_the_same_e
 def test_detection_refuses_more_rankings_than_there_are_separated_pairs():
     model = draw_model(0)
     with pytest.raises(NotIdentifiableError, match="4 rankings were asked for, but only 3 pairs"):
-        detect_novel_pairs(model, 4, 600, 1e-3, "gaussian", rng=np.random.default_rng(0))
+        detect_printed(model, 4, 600, 1e-3, "gaussian", rng=np.random.default_rng(0))

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from plurank import ranking_error
-from plurank.topic.projections import detect_novel_pairs
+from plurank.topic.embedding import embed
+from plurank.topic.printed import detect_printed
 from plurank.topic.recover import recover_rankings
 from plurank.topic.rounding import estimate_ranking_matrix, round_to_rankings
 from plurank.topic.weights import fit_prior, weight_moments
-from plurank.topic.whitened import detect_whitened, embed
+from plurank.topic.whitened import detect_whitened
 from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 SIZES = [(3, 1), (3, 2), (3, 3), (4, 3), (5, 4), (6, 2), (6, 5), (8, 3), (10, 5), (12, 4)]
@@ -73,7 +74,7 @@ def test_whitened_detection_recovers_the_rankings_from_exact_moments(n_items, n_
 def test_projections_recover_the_rankings_from_exact_moments(n_items, n_rankings, prior, statistic, directions):
     for uniform in (True, False):
         model = draw_model(n_items, n_rankings, prior, uniform, STATISTICS[statistic])
-        found = recover(model, "projections", separation_tol(model, statistic), directions)
+        found = recover(model, "printed", separation_tol(model, statistic), directions)
         assert found.novel.statistic == statistic
         assert ranking_error(found.rounded.rankings, model.rankings) == 0
         assert (found.rounded.n_intransitive == 0).all()
@@ -87,7 +88,7 @@ def test_the_pairs_found_are_novel_to_different_rankings(detection, prior):
         found = detect_whitened(model, 4, rng=np.random.default_rng(0))
     else:
         tol = separation_tol(model, detection)
-        found = detect_novel_pairs(model, 4, 600, tol, "gaussian", rng=np.random.default_rng(0))
+        found = detect_printed(model, 4, 600, tol, "gaussian", rng=np.random.default_rng(0))
     assert sorted(model.novel_to[found.rows]) == [0, 1, 2, 3]
 
 
@@ -97,7 +98,7 @@ def test_the_estimated_matrix_is_the_weighted_ranking_matrix_times_the_mean_weig
     if detection == "whitened":
         found = recover(model, "whitened", regression_tol=1e-12)
     else:
-        found = recover(model, "projections", separation_tol(model, detection), regression_tol=1e-12)
+        found = recover(model, "printed", separation_tol(model, detection), regression_tol=1e-12)
     order = model.novel_to[found.novel.rows]
     # row distances come from projections held in single precision
     np.testing.assert_allclose(found.matrix, (model.B * model.a)[:, order], atol=1e-4 if detection == "rows" else 1e-8)

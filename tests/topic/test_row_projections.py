@@ -7,10 +7,10 @@ from plurank import NotIdentifiableError
 from plurank.topic import projections as novel_pairs
 from plurank.topic import projections as row_projections
 from plurank.topic.moments import pair_moments
-from plurank.topic.projections import (
+from plurank.topic.printed import (
     KeptProjections,
     UserProjections,
-    detect_novel_pairs,
+    detect_printed,
     project,
     project_rows,
 )
@@ -83,9 +83,9 @@ def test_novel_pairs_found_in_parts_equal_those_found_with_everything_in_memory(
     rows, angles, targets = plain_detection(projections, 2, tolerance)
     if len(rows) < 2:
         with pytest.raises(NotIdentifiableError, match="only 1 pair"):
-            detect_novel_pairs(moments, 2, 70, tolerance, "gaussian", rng=np.random.default_rng(seed))
+            detect_printed(moments, 2, 70, tolerance, "gaussian", rng=np.random.default_rng(seed))
         return
-    found = detect_novel_pairs(moments, 2, 70, tolerance, "gaussian", rng=np.random.default_rng(seed))
+    found = detect_printed(moments, 2, 70, tolerance, "gaussian", rng=np.random.default_rng(seed))
     assert found.statistic == "rows"
     assert found.rows.tolist() == rows
     np.testing.assert_allclose(found.solid_angles, angles)

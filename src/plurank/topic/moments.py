@@ -104,6 +104,9 @@ class Moments(Protocol):
     def cooccurrence(self, directions: Floats) -> Floats:
         """Multiply F by directions (W, c)."""
 
+    def row_noise(self, points: Floats) -> Floats:
+        """Return the covariance (K, K) of the noise of embedded rows (W, K), for a row that was seen once."""
+
     def guess_range(self, n_directions: int, *, rng: np.random.Generator) -> Floats:
         """Return up to n_directions directions (W, .) close to the range of F's leading eigenvectors."""
 
@@ -274,6 +277,17 @@ class PairOperator:
     def _self_terms(self) -> Floats:
         """The diagonal taken out of F, (W,)."""
         return self._sum(PairBlock.self_terms)
+
+    def row_noise(self, points: Floats) -> Floats:
+        """Return the covariance of what single comparisons add to embedded rows (W, K) around their mean, (K, K).
+
+        A row is the mean over its comparisons of ``u_m``, the sum of the embedded comparisons of their users.
+        """
+        counts = self.counts[:, None]
+        scale = (counts * points**2).sum(axis=0) / counts.sum()
+        around = self._sum(PairBlock.user_products, points / scale) - points.T @ (counts * points)
+        values, vectors = np.linalg.eigh(around / max(float(np.maximum(counts - 1.0, 0.0).sum()), 1.0))
+        return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
     def guess_range(self, n_directions: int, *, rng: np.random.Generator) -> Floats:
         """Start from the few directions in which users differ most in their wins and losses per item.

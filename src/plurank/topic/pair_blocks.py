@@ -208,6 +208,14 @@ class PairBlock:
         )
         return self._to_rows(users * self._user_factors[:, None])
 
+    def user_products(self, directions: Floats) -> Floats:
+        """Return ``sum_m n_m u_m u_m^T``, (c, c), for ``u_m = sum_w x_wm directions_w / (n_m - 1)``."""
+        c = self.comparisons
+        users = kernels.sum_gathered(c.offsets[:-1], c.offsets[1:], self._row_of, self._weights, directions)
+        users *= self._user_factors[:, None]
+        sizes = np.diff(c.offsets) if c.weights is None else c.weights_of_users()
+        return (users * sizes[:, None]).T @ users
+
     def items_seen(self) -> Floats:
         """How often each item was compared, (Q,)."""
         return self._signed.seen()

@@ -5,7 +5,7 @@ import pytest
 
 from plurank import Comparisons, NotIdentifiableError
 from plurank.topic.moments import pair_moments
-from plurank.topic.projections import detect_novel_pairs, project
+from plurank.topic.printed import detect_printed, project
 from tests.oracles.dense_moments import DenseMoments
 from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 from tests.oracles.plain_algorithms import plain_novel_pairs
@@ -30,7 +30,7 @@ def distances_of(E, projections, statistic):
 @pytest.mark.parametrize("seed", range(4))
 def test_pairs_and_solid_angles_of_exact_moments_equal_those_of_the_plain_algorithm(seed, statistic):
     model = draw_model(seed, has_diagonal=statistic == "entries")
-    found = detect_novel_pairs(model, 3, 70, 0.01, "gaussian", rng=np.random.default_rng(seed))
+    found = detect_printed(model, 3, 70, 0.01, "gaussian", rng=np.random.default_rng(seed))
     projections = project(model, 70, "gaussian", rng=np.random.default_rng(seed)).astype(float)
     distances = distances_of(model.E, projections, statistic)
     rows, angles = plain_novel_pairs(model.E, model.p > 0, projections, 3, distances, 0.01)
@@ -51,9 +51,9 @@ def test_pairs_and_solid_angles_of_noisy_data_equal_those_of_the_plain_algorithm
     rows, angles = plain_novel_pairs(dense.E, occurs, projections, 2, distances, 0.05)
     if len(rows) < 2:
         with pytest.raises(NotIdentifiableError, match="only 1 pair"):
-            detect_novel_pairs(moments, 2, 70, 0.05, "sphere", rng=np.random.default_rng(seed))
+            detect_printed(moments, 2, 70, 0.05, "sphere", rng=np.random.default_rng(seed))
         return
-    found = detect_novel_pairs(moments, 2, 70, 0.05, "sphere", rng=np.random.default_rng(seed))
+    found = detect_printed(moments, 2, 70, 0.05, "sphere", rng=np.random.default_rng(seed))
     assert found.statistic == statistic
     assert found.rows.tolist() == rows
     np.testing.assert_allclose(found.solid_angles, angles[rows])
@@ -65,20 +65,18 @@ def test_pairs_that_never_occur_take_no_share_of_the_solid_angles(concentration)
     rankings, a = np.array([[1, 0, 2, 3, 4, 5], [0, 1, 3, 2, 4, 5], [0, 1, 2, 3, 5, 4]]), np.full(3, 1 / 3)
     model = ExactMoments(rankings, draw_mu(6, None, True), a, dirichlet_correlation(a, concentration))
     assert (model.p == 0).sum() == 12
-    found = detect_novel_pairs(model, 3, 3000, 1e-3, "gaussian", rng=np.random.default_rng(0))
+    found = detect_printed(model, 3, 3000, 1e-3, "gaussian", rng=np.random.default_rng(0))
     assert found.solid_angles.sum() == pytest.approx(1.0)
 
 
 def test_the_statistic_is_entries_where_users_repeat_pairs_and_rows_where_nobody_does(easy):
-    repeated = detect_novel_pairs(
-        pair_moments(easy.comparisons, 0), 3, 200, 0.01, "gaussian", rng=np.random.default_rng(0)
-    )
+    repeated = detect_printed(pair_moments(easy.comparisons, 0), 3, 200, 0.01, "gaussian", rng=np.random.default_rng(0))
     assert repeated.statistic == "entries"
     users = np.repeat(np.arange(50), 10)
     low, high = (np.tile(side, 50) for side in np.triu_indices(5, 1))
     turn = np.random.default_rng(0).random(500) < 0.5
     once = Comparisons.from_arrays(users, np.where(turn, low, high), np.where(turn, high, low))
-    found = detect_novel_pairs(pair_moments(once, 0), 2, 200, 0.01, "gaussian", rng=np.random.default_rng(0))
+    found = detect_printed(pair_moments(once, 0), 2, 200, 0.01, "gaussian", rng=np.random.default_rng(0))
     assert found.statistic == "rows"
 
 
