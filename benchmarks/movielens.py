@@ -32,7 +32,7 @@ def mixed(n_rankings: int = 10, **parameters: object) -> Model:
 RUNS: dict[str, tuple[str, Model]] = {
     "one ranking": ("top 100", mixed(1)),
     "paper, whitened": ("top 100", lambda: plurank.TopicRanking(10, random_state=0)),
-    "paper, projections": ("top 100", lambda: plurank.TopicRanking(10, "projections", random_state=0)),
+    "paper, projections": ("top 100", lambda: plurank.TopicRanking(10, "printed", random_state=0)),
     "one ranking each": ("top 100", lambda: ClusteredRanking(10, random_state=0)),
     "topics without rankings": ("top 100", lambda: PairTopics(10, random_state=0)),
     "mallows": ("top 100", mixed(component="mallows")),

@@ -32,8 +32,8 @@ K = 10
 FIRST_USERS = 4000
 LIKELIHOOD = "RP, prior by likelihood"
 METHODS: dict[str, Callable[[int], RankingModel]] = {
-    "RP (the paper)": lambda k: plurank.TopicRanking(k, "projections", random_state=0),
-    LIKELIHOOD: lambda k: plurank.TopicRanking(k, "projections", prior="likelihood", random_state=0),
+    "RP (the paper)": lambda k: plurank.TopicRanking(k, "printed", random_state=0),
+    LIKELIHOOD: lambda k: plurank.TopicRanking(k, "printed", prior="likelihood", random_state=0),
     "FJS": lambda k: FJS(k),
     "one ranking": lambda _: SingleRanking(),
     "whitened": lambda k: plurank.TopicRanking(k, random_state=0),

@@ -61,7 +61,7 @@ def bpmf(train: pl.DataFrame, probe: pl.DataFrame, k: int, _: str) -> Prediction
 
 def rp(train: pl.DataFrame, probe: pl.DataFrame, k: int, trained_on: str) -> Predictions:
     """Predict by the paper's model with the paper's rule, and with ours."""
-    model = plurank.TopicRanking(k, "projections", random_state=0).fit(compare(trained_on, train))
+    model = plurank.TopicRanking(k, "printed", random_state=0).fit(compare(trained_on, train))
     for ties in ("ignore", "both", "random"):
         name = "RP, most likely star" + ("" if ties == "ignore" else f", ties {ties}")
         yield name, plurank.RatingPredictor(model, "most-likely", ties=ties).fit(train).predict(probe)

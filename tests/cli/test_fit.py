@@ -184,7 +184,7 @@ def test_fit_says_in_words_when_the_diagonal_has_gaps(run, tmp_path):
     pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
     rows = [(u, *(pair if u % 2 else pair[::-1])) for u in range(40) for pair in pairs]  # no pair twice
     plurank.Comparisons.from_arrays(*zip(*rows, strict=True)).to_frame().write_csv(tmp_path / "once.csv")
-    args = ("-k", 2, "-o", tmp_path / "m", *TOPIC, "--detection", "projections")
+    args = ("-k", 2, "-o", tmp_path / "m", *TOPIC, "--detection", "printed")
     text = " ".join(run("fit", tmp_path / "once.csv", *args).stdout.split())
     assert "diagonal of E is incomplete" in text
     assert "distances between whole rows" in text

@@ -26,6 +26,7 @@ MODELS = {
     ),
     "as if rated": lambda: plurank.MixedRanking(3, from_ratings=True, random_state=0),
     "the paper's": lambda: plurank.TopicRanking(3, random_state=0),
+    "as printed": lambda: plurank.TopicRanking(2, "printed", n_projections=100, random_state=0),
     "the paper's projections": lambda: plurank.TopicRanking(2, "projections", n_projections=100, random_state=0),
     "the paper's, prior by likelihood": lambda: plurank.TopicRanking(3, prior="likelihood", random_state=0),
 }

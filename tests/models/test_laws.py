@@ -8,7 +8,7 @@ from plurank.kernels import threads
 from tests.contracts.equality import assert_same_model
 from tests.oracles.small_data import relabelled, reordered, repeated, reversed_all, weighted
 
-DETECTIONS = ["whitened", "projections"]
+DETECTIONS = ["whitened", "projections", "printed"]
 
 
 def fit(c, detection="whitened", **parameters):

@@ -57,7 +57,7 @@ def test_parameters_of_a_wrong_type_are_refused_with_a_sentence(parameters, easy
         TopicRanking(2, **parameters).fit(easy.comparisons)
 
 
-@pytest.mark.parametrize("detection", ["whitened", "projections"])
+@pytest.mark.parametrize("detection", ["whitened", "projections", "printed"])
 def test_novel_pairs_are_novel_to_their_ranking(detection, easy):
     model = TopicRanking(3, detection, random_state=0).fit(easy.comparisons)
     places = np.argsort(model.rankings_, axis=1)
@@ -92,14 +92,15 @@ def test_what_was_found_on_the_way_is_kept(easy_model):
 
 
 def test_projections_keep_their_statistic_and_need_no_rounds(easy):
-    model = TopicRanking(3, "projections", random_state=0).fit(easy.comparisons)
-    assert model.separation_statistic_ == "entries"
-    assert model.n_iter_ == 0
-    assert model.converged_
+    for detection, statistic in (("projections", "rank K"), ("printed", "entries")):
+        model = TopicRanking(3, detection, random_state=0).fit(easy.comparisons)
+        assert model.separation_statistic_ == statistic
+        assert model.n_iter_ == 0
+        assert model.converged_
 
 
 def test_the_number_and_kind_of_directions_can_be_chosen(easy):
-    few = TopicRanking(3, "projections", n_projections=77, directions="sphere", random_state=0).fit(easy.comparisons)
+    few = TopicRanking(3, "printed", n_projections=77, directions="sphere", random_state=0).fit(easy.comparisons)
     assert np.allclose(few.solid_angles_ * 77, np.round(few.solid_angles_ * 77))
     assert plurank.ranking_error(few.rankings_, easy.rankings) == 0
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from plurank import NotIdentifiableError
-from plurank.topic import projections as novel_pairs
-from plurank.topic import projections as row_projections
+from plurank.topic import printed as novel_pairs
+from plurank.topic import printed as row_projections
 from plurank.topic.moments import pair_moments
 from plurank.topic.printed import (
     KeptProjections,

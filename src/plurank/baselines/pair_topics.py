@@ -56,8 +56,8 @@ class PairTopics(RankingModel):
     ----------
     n_rankings : int, default=10
         Number of topics (K).
-    detection : {"whitened", "projections"}, default="whitened"
-        How novel pairs are detected: in whitened moments (ours), or by random projections (Algorithm 2 of the paper).
+    detection : {"whitened", "projections", "printed"}, default="whitened"
+        How novel pairs are detected, see ``TopicRanking``.
     random_state : int, numpy.random.Generator or None, default=None
         Seed.
 

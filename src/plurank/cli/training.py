@@ -73,7 +73,8 @@ def fit_command(
     detection: Annotated[
         Detection | None,
         typer.Option(
-            help="With --method topic: detection of novel pairs; projections is Algorithm 2 of the paper.",
+            help="With --method topic: detection of novel pairs; projections is Algorithm 2 of the paper on the rank-K "
+            "estimate of E, printed the same on the raw estimate.",
             show_default="whitened",
         ),
     ] = None,

@@ -93,6 +93,7 @@ PriorFit = Literal["moments", "likelihood"]
 
 SEPARATION = {
     "whitened": "Pairs were separated in a whitened embedding of the comparisons.",
+    "rank K": "Pairs were separated in the rank-K estimate of E, whose noise was taken into account.",
     "entries": "Pairs were separated by single entries of E, as in the paper.",
     "rows": (
         "The diagonal of E is incomplete (some pairs were never compared twice by one user), so distances between "
@@ -134,16 +135,17 @@ class TopicRanking(StrictRankings):
     ----------
     n_rankings : int, default=10
         Number of rankings (K).
-    detection : {"whitened", "projections"}, default="whitened"
-        How novel pairs are detected: in whitened moments (ours), or by random projections (Algorithm 2 of the paper).
+    detection : {"whitened", "projections", "printed"}, default="whitened"
+        How novel pairs are detected: in whitened moments, followed by polishing (ours); by random projections
+        (Algorithm 2 of the paper) of the rank-K estimate of E, which converges; or as printed, on the raw estimate.
     n_projections : int or None, default=None
-        With "projections": the number of directions (P); None uses 150 K.
+        With "projections" and "printed": the number of directions (P); None uses 150 K.
     separation_tol : float, default=0.01
-        With "projections": how far apart novel pairs must be (zeta / 2).
+        With "projections" and "printed": how far apart novel pairs must be (zeta / 2).
     regression_tol : float, default=1e-4
         Tolerance of the regression on novel pairs (epsilon). Deprecated.
     directions : {"gaussian", "sphere"}, default="gaussian"
-        With "projections": the distribution of the directions. Deprecated.
+        With "printed": the distribution of the directions. Deprecated.
     prior : {"moments", "likelihood"}, default="moments"
         How the Dirichlet prior of user weights is fitted: to the moments, or by a variational bound of the likelihood,
         which takes a user's comparisons for independent; those made from ratings are not. Deprecated.

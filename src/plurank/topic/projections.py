@@ -26,8 +26,9 @@ from plurank.topic.moments import Moments
 from plurank.types import Floats, Masks, Progress, silent
 
 Rows = NDArray[np.int64]
-CERTAINTIES = (2.0, 1.0, 0.5, 0.0)  # standard deviations of a distance; the first that leaves K pairs is used
+CERTAINTIES = (6.0, 4.0, 2.0, 1.0, 0.5, 0.0)  # standard deviations of a distance; the first that leaves K pairs is used
 NEAREST = 0.25  # of the squared distance from the mean row: rows closer than that belong together
+PENALTY = 1.5  # standard deviations of its height that count against a row
 HIGHEST_PER_RANKING = 20  # rows looked at along a direction: no lower one stands out
 CHUNK_BYTES = 2**27  # of projections held at a time
 
@@ -129,7 +130,7 @@ def find_highest(
 ) -> Rows:
     """Return the rows that lie highest along random directions, the highest first, (P, n_highest).
 
-    Along g a row lies at ``x_i g``, less the standard deviation of that, so that noise alone does not lift a row.
+    Along g a row lies at ``x_i g``, less a few standard deviations of that, so that noise alone does not lift a row.
     """
     n, n_highest = len(rows.points), min(n_highest, len(rows.points))
     root = np.linalg.cholesky(_definite(rows.points.T @ rows.points))
@@ -139,7 +140,7 @@ def find_highest(
         on_progress("projecting on random directions", begin / n_projections)
         g = root @ rng.standard_normal((len(root), end - begin))
         noise = np.sqrt(np.maximum(np.einsum("kr,kl,lr->r", g, rows.noise, g), 0.0))
-        heights = (rows.points @ g - rarely * noise).T
+        heights = (rows.points @ g - PENALTY * rarely * noise).T
         top = np.argpartition(-heights, n_highest - 1, axis=1)[:, :n_highest]
         order = np.argsort(-np.take_along_axis(heights, top, axis=1), axis=1, kind="stable")
         found[begin:end] = np.take_along_axis(top, order, axis=1)
