@@ -26,9 +26,9 @@ from plurank.topic.moments import Moments
 from plurank.types import Floats, Masks, Progress, silent
 
 Rows = NDArray[np.int64]
-CERTAINTIES = (6.0, 4.0, 2.0, 1.0, 0.5, 0.0)  # standard deviations of a distance; the first that leaves K pairs is used
+CERTAINTIES = (8.0, 4.0, 2.0, 1.0, 0.5, 0.0)  # standard deviations of a distance; the first that leaves K pairs is used
 NEAREST = 0.25  # of the squared distance from the mean row: rows closer than that belong together
-PENALTY = 1.5  # standard deviations of its height that count against a row
+PENALTY = 2.0  # standard deviations of its height that count against a row
 HIGHEST_PER_RANKING = 20  # rows looked at along a direction: no lower one stands out
 CHUNK_BYTES = 2**27  # of projections held at a time
 
