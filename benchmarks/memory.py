@@ -16,7 +16,7 @@ CASES = [  # n_users, n_items, n_rankings, comparisons_per_user, detection
     (10_000, 500, 5, 300, "whitened"),
     (10_000, 500, 10, 300, "whitened"),
     (10_000, 2000, 5, 300, "whitened"),
-    (10_000, 500, 5, 300, "projections"),
+    (10_000, 500, 5, 300, "printed"),
     (1_000_000, 50, 3, 2, "whitened"),
 ]
 

@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="skip 20,000 users and leave the results file alone")
     quick = parser.parse_args().quick
     rows = []
-    for detection in ("whitened", "projections"):
+    for detection in ("whitened", "printed"):
         for n_users in (1000, 5000) if quick else (1000, 5000, 20000):
             rows += [measure(detection, n_users, 100, 10, 300, seed) for seed in SEEDS]
         rows += [measure(detection, 5000, 10, 3, 50, seed) for seed in SEEDS]

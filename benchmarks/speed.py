@@ -9,7 +9,7 @@ detect: fitting whitened TopicRanking on 6 million comparisons (Q = 100, N = 300
             timed on a few of the 150 K directions and multiplied up;
         (b) the products E d alone, without forming E: one direction after the other with two scipy.sparse matrices;
             timed on some directions and multiplied up;
-        (c) our own detection="projections", a whole fit: directions in blocks, J only where it can matter.
+        (c) our own detection="printed", a whole fit: directions in blocks, J only where it can matter.
 grow:   fitting 10 times the users.
 """
 
@@ -102,14 +102,14 @@ def products_alone(comparisons: plurank.Comparisons, n_directions: int, n_timed:
 def compare_detections() -> list[dict[str, object]]:
     comparisons = plurank.simulate(20_000, 100, 10, 300, 0.1, random_state=0).comparisons
     whitened = plurank.TopicRanking(10, "whitened", random_state=0)
-    paper = plurank.TopicRanking(10, "projections", random_state=0)
+    paper = plurank.TopicRanking(10, "printed", random_state=0)
     for model in (whitened, paper):
         model.fit(comparisons.block(0, 300))
     ours = seconds(lambda: whitened.fit(comparisons), repeats=5)
     rivals = {
         "Algorithm 2 line by line (E and all sets J formed)": line_by_line(comparisons, 1500, 5),
         "its 1,500 products E d alone, one by one (scipy.sparse)": products_alone(comparisons, 1500, 50),
-        "detection='projections', whole fit": seconds(lambda: paper.fit(comparisons), repeats=2),
+        "detection='printed', whole fit": seconds(lambda: paper.fit(comparisons), repeats=2),
     }
     return [row("fit 6 million comparisons", "whitened, whole fit", ours, *rival) for rival in rivals.items()]
 

@@ -38,7 +38,8 @@ MIXED = {
     "mallows": {"component": "mallows"},
     "strict": {"component": "strict"},
 }
-MODELS = (*MIXED, "topic", "projections")
+DETECTIONS = ("projections", "printed")  # of the paper: directions are random, and halves go by position
+MODELS = (*MIXED, "topic", *DETECTIONS)
 IN_MEMORY_ONLY = ("mallows", "strict")
 Answer = dict[str, Any]
 
@@ -47,8 +48,8 @@ def make(name: str, *, given: bool) -> Any:
     """Give an unfitted model; given: with priors that are not chosen."""
     if name == "topic":
         return plurank.TopicRanking(N_RANKINGS, random_state=0)
-    if name == "projections":
-        return plurank.TopicRanking(N_RANKINGS, "projections", random_state=0)
+    if name in DETECTIONS:
+        return plurank.TopicRanking(N_RANKINGS, name, random_state=0)
     return plurank.MixedRanking(
         N_RANKINGS, max_iter=MAX_ITER, random_state=0, **MIXED[name], **(GIVEN if given else {})
     )
@@ -168,7 +169,7 @@ def by_input(folder: Path) -> list[dict[str, Any]]:
     shuffled = frame.sample(fraction=1.0, shuffle=True, seed=1)
     for name in MODELS:
         rows += [{"what": w, "model": name, **differences(usual(name), fit(name, form))} for w, form in forms.items()]
-        if name != "projections":
+        if name not in DETECTIONS:
             elsewhere = differences(usual(name), fit(name, shuffled))
             rows.append({"what": "rows, rows shuffled", "model": name, **elsewhere})
             twice = differences(fit(name, heavy), fit(name, pl.concat([light, light])))
