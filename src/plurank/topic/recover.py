@@ -13,7 +13,6 @@ from plurank.choices import Detection, Directions
 from plurank.exceptions import NotIdentifiableError
 from plurank.topic.moments import Moments
 from plurank.topic.orders import ranking_matrix
-from plurank.topic.printed import detect_printed
 from plurank.topic.projections import NovelPairs, detect_novel_pairs
 from plurank.topic.rounding import Rounded, estimate_ranking_matrix, polish_rankings, round_to_rankings
 from plurank.topic.whitened import WhitenedPairs, detect_whitened
@@ -76,6 +75,8 @@ def detect(
     n_projections = n_projections or PROJECTIONS_PER_RANKING * n_rankings
     how = (moments, n_rankings, n_projections, separation_tol)
     if detection == "printed":
+        from plurank.topic.printed import detect_printed
+
         return detect_printed(*how, directions, rng=rng, on_progress=on_progress)
     return detect_novel_pairs(*how, rng=rng, on_progress=on_progress)
 
