@@ -76,6 +76,8 @@ def draw_rated(scores: Any, weights: Any, rng: np.random.Generator) -> plurank.C
         rows += [(user, int(item), float(star)) for item, star in zip(rated, stars, strict=True)]
     frame = pl.DataFrame(rows, schema=["user", "item", "rating"], orient="row")
     ties = str(rng.choice(["ignore", "both", "random"]))
+    if not (frame.group_by("user").agg(pl.col("rating").n_unique())["rating"] > 1).any():
+        ties = "both"  # otherwise there is nothing to compare
     return plurank.Comparisons.from_ratings(frame, ties=ties, random_state=0)
 
 
@@ -100,6 +102,7 @@ def draw_model(rng: np.random.Generator) -> Any:
         lambda: plurank.MixedRanking(n_rankings, from_ratings=True, **mixed),
         lambda: plurank.TopicRanking(n_rankings, random_state=seed),
         lambda: plurank.TopicRanking(n_rankings, "projections", random_state=seed),
+        lambda: plurank.TopicRanking(n_rankings, "printed", random_state=seed),
         lambda: plurank.TopicRanking(n_rankings, prior="likelihood", random_state=seed),
         lambda: plurank.ClusteredRanking(n_rankings, random_state=seed),
         lambda: plurank.SingleRanking(str(rng.choice(["mm", "spectral"]))),
