@@ -168,14 +168,14 @@ def inverse(values: Floats) -> Floats:
 
 
 def informative(comparisons: Comparisons) -> NDArray[np.bool_]:
-    """Mark users whose comparisons have company, (M,): two comparisons, or one of weight 2."""
+    """Mark users with at least two comparisons, or one of weight 2, (M,)."""
     several = np.diff(comparisons.offsets) >= 2
     return several if comparisons.weights is None else several | (comparisons.weights_of_users() > 1.0)
 
 
 @dataclass
 class PairBlock:
-    """Some users' comparisons of which each has company; first: how many such comparisons earlier blocks have."""
+    """Comparisons of users with at least two of them; first: how many such comparisons earlier blocks have."""
 
     comparisons: Comparisons
     index: PairIndex
