@@ -13,6 +13,8 @@ shared:    two fits of 200,000 comparisons at once on the same cores, against on
 topics:    2.4 million comparisons against tomotopy (500 iterations) and scikit-learn's LDA (30 iterations)
 select:    select_rankings with 1 to 10 rankings and both mixings, in fits
 extremes:  a million items; a million users with two comparisons each
+detection: fits of TopicRanking(detection="projections") to 6 million comparisons: 100 items and 10 rankings, against
+           what that was in 0.1.0 (the algorithm as printed); 2,000 items and 5 rankings, with peak memory
 size:      installed size, and the fit of an installation without a compiler
 """
 
@@ -29,13 +31,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import parser_of, write_results
+from benchmarks.common import parser_of, peak_gib, write_results
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / ".peers"
 BEFORE = "44832e8"  # the commit of version 0.1.0
 N_SEEDS = 3
-PARTS = ("first", "passes", "fits", "shared", "topics", "select", "extremes", "size")
+PARTS = ("first", "passes", "fits", "shared", "topics", "select", "extremes", "detection", "size")
 Row = dict[str, Any]
 STARTED = time.perf_counter()
 
@@ -141,6 +143,20 @@ def extreme(what: str) -> Row:
     return {"n": len(c), **time_fit(2, c, None)}
 
 
+def detect(n_items: str, n_rankings: str) -> Row:
+    """Fit of 20,000 users with 300 comparisons each, after one of few users that is not counted; one thread."""
+    import plurank
+
+    truth = plurank.simulate(20_000, int(n_items), int(n_rankings), 300, 0.1, 0)
+    model = plurank.TopicRanking(int(n_rankings), "projections", random_state=0)
+    few = plurank.simulate(2_000, 20, 4, 100, 0.1, 0).comparisons
+    plurank.TopicRanking(4, "projections", random_state=0).fit(few)
+    wall, cpu = time.perf_counter(), time.process_time()
+    model.fit(truth.comparisons)
+    row = {"n": len(truth.comparisons), "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    return row | {"gib": peak_gib(), "ranking_error": plurank.ranking_error(model.rankings_, truth.rankings)}
+
+
 def run(case: str, folder: Path | None) -> None:
     """Run one case with the version of this environment; only what both versions have is used. Prints JSON."""
     warnings.simplefilter("ignore")
@@ -150,7 +166,7 @@ def run(case: str, folder: Path | None) -> None:
     elif kind == "fit":
         row = fit(rest[0], folder)
     else:
-        row = {"first": first_fit, "select": select, "extreme": extreme}[kind](*rest)
+        row = {"first": first_fit, "select": select, "extreme": extreme, "detect": detect}[kind](*rest)
     print(json.dumps(row))
 
 
@@ -189,8 +205,8 @@ def work(python: Path, case: str, data: Path | None = None) -> Row:
     command = [str(python), "-m", "benchmarks.core", "--run", case, *([] if data is None else ["--data", str(data)])]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment["OMP_WAIT_POLICY"] = "passive"  # what 0.1.0 needs so as not to wait busily; we do not
-    if case.startswith("pass"):
-        environment |= {"NUMBA_NUM_THREADS": "1", "PLURANK_NUM_THREADS": "1"}
+    if case.startswith(("pass", "detect")):
+        environment |= dict.fromkeys(("NUMBA_NUM_THREADS", "PLURANK_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
     if done.returncode:
         raise SystemExit(f"{case}: {done.stderr[-2000:]}")
@@ -299,6 +315,9 @@ def main() -> None:
     if "extremes" in options.only:
         for what in ("items", "users"):
             rows += compare(pythons, f"extreme:{what}", 1)
+    if "detection" in options.only:
+        rows += compare(pythons, "detect:100:10", options.rounds)
+        rows += compare({"HEAD": pythons["HEAD"]}, "detect:2000:5", 1)
     if "size" in options.only:
         rows += without_compiler()
     write_results("core", rows, replacing="case")

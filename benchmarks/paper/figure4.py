@@ -4,8 +4,10 @@ MovieLens-1M, the 100 most rated movies, K = 10. Upper: new comparisons of known
 the BPMF authors' split made into comparisons separately; predictive log-likelihood. Lower: new users, the first 4,000
 users train and all comparisons of the others are tested; left to right, as in the paper. Both per comparison.
 
-    python -m benchmarks.paper.figure4 --data FOLDER [--only NAME ...] [--draw]
+    python -m benchmarks.paper.figure4 --data FOLDER [--runs 1] [--only NAME ...] [--draw]
 
+Runs differ in the seed of the method (for RP: its directions), not in the comparisons. Points are means over the runs,
+bars one standard error each way. What is in the results already is not measured again; remove its rows for that.
 Both (ties are a comparison each way) and Random (ties are tossed) put comparisons into the test that nobody can
 predict, so that all methods do worse there. Column apart: the mean distance between the rankings that were found.
 """
@@ -30,16 +32,19 @@ from plurank.models.base import RankingModel
 
 K = 10
 FIRST_USERS = 4000
-LIKELIHOOD = "RP, prior by likelihood"
-METHODS: dict[str, Callable[[int], RankingModel]] = {
-    "RP (the paper)": lambda k: plurank.TopicRanking(k, "printed", random_state=0),
-    LIKELIHOOD: lambda k: plurank.TopicRanking(k, "printed", prior="likelihood", random_state=0),
-    "FJS": lambda k: FJS(k),
-    "one ranking": lambda _: SingleRanking(),
-    "whitened": lambda k: plurank.TopicRanking(k, random_state=0),
-    "MixedRanking": lambda k: plurank.MixedRanking(k, random_state=0),
-    "MixedRanking, utility": lambda k: plurank.MixedRanking(k, mixing="utility", random_state=0),
+LIKELIHOOD = "RP as printed, prior by likelihood"
+METHODS: dict[str, Callable[[int, int], RankingModel]] = {
+    "RP": lambda k, seed: plurank.TopicRanking(k, "projections", random_state=seed),
+    "RP as printed": lambda k, seed: plurank.TopicRanking(k, "printed", random_state=seed),
+    LIKELIHOOD: lambda k, seed: plurank.TopicRanking(k, "printed", prior="likelihood", random_state=seed),
+    "FJS": lambda k, _: FJS(k),
+    "one ranking": lambda *_: SingleRanking(),
+    "whitened": lambda k, seed: plurank.TopicRanking(k, random_state=seed),
+    "MixedRanking": lambda k, seed: plurank.MixedRanking(k, random_state=seed),
+    "MixedRanking, utility": lambda k, seed: plurank.MixedRanking(k, mixing="utility", random_state=seed),
 }
+DRAWN = [name for name in METHODS if name != LIKELIHOOD]
+ABOVE_FJS = ("full, ignore", "partial, ignore")  # settings in which RP has to be, for new users
 SETTINGS = [(pairs, ties) for pairs in ("full", "partial") for ties in ("both", "ignore", "random")]
 
 
@@ -61,31 +66,35 @@ def tasks(folder: Path) -> Iterator[tuple[str, str, plurank.Comparisons, plurank
             yield task, f"{pairs}, {ties}", *made
 
 
-def fit(name: str, k: int, train: plurank.Comparisons) -> RankingModel:
+def fit(name: str, k: int, train: plurank.Comparisons, seed: int) -> RankingModel:
     """Fit K rankings; FJS, which finds no more of them than pooled shares tell apart, as many as it finds."""
     try:
-        return METHODS[name](k).fit(train)
+        return METHODS[name](k, seed).fit(train)
     except plurank.NotIdentifiableError:
         if name != "FJS" or k == 1:
             raise
-        return fit(name, k - 1, train)
+        return fit(name, k - 1, train, seed)
+
+
+def key_of(task: str, setting: str, name: str, seed: int) -> str:
+    return f"{task}, {setting}, {name}, {seed}"
 
 
 def measure(
-    task: str, setting: str, name: str, train: plurank.Comparisons, test: plurank.Comparisons
+    task: str, setting: str, name: str, seed: int, train: plurank.Comparisons, test: plurank.Comparisons
 ) -> dict[str, object]:
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", plurank.ConvergenceWarning)
-        model = fit(name, K, train)
+        model = fit(name, K, train, seed)
     fitted = time.perf_counter()
     new = task == "new users"
     score = model.score(test, method="left-to-right", random_state=0) if new else model.score(test)
     row = {
-        "key": f"{task}, {setting}, {name}", "task": task, "setting": setting, "method": name,
+        "key": key_of(task, setting, name, seed), "task": task, "setting": setting, "method": name,
         "n_rankings": len(model.rankings_), "apart": round(apart(model), 4), "n_train": len(train),
         "n_test": len(test), "log_likelihood": round(score, 5), "fit_seconds": round(fitted - begin, 1),
-        "score_seconds": round(time.perf_counter() - fitted, 1), "seed": 0,
+        "score_seconds": round(time.perf_counter() - fitted, 1), "seed": seed,
     }  # fmt: skip
     print(row, flush=True)
     return row
@@ -97,18 +106,26 @@ def apart(model: RankingModel) -> float:
     return float(distances[np.triu_indices(len(distances), 1)].mean()) if len(distances) > 1 else 0.0
 
 
+def summarise() -> pl.DataFrame:
+    """Mean and standard error of the log-likelihood over the runs, for every task, setting and method."""
+    score = pl.col("log_likelihood")
+    error = (score.std() / pl.len().sqrt()).fill_null(0.0)
+    table = pl.read_csv(RESULTS / "paper/figure4.csv").group_by("task", "setting", "method", maintain_order=True)
+    return table.agg(score.mean(), low=score.mean() - error, high=score.mean() + error, error=error, runs=pl.len())
+
+
 def draw() -> None:
-    table = pl.read_csv(RESULTS / "paper/figure4.csv")
-    base = alt.Chart(table).encode(
+    base = alt.Chart(summarise().filter(pl.col("method").is_in(DRAWN))).encode(
         x=alt.X(
             "setting:N", title=None, sort=[f"{pairs}, {ties}" for pairs, ties in SETTINGS], axis=alt.Axis(labelAngle=0)
         ),
-        y=alt.Y("log_likelihood:Q", title="log-likelihood per comparison", scale=alt.Scale(zero=False)),
-        color=colours("method", list(METHODS)),
-        shape=shapes("method", list(METHODS)),
+        color=colours("method", DRAWN),
     )
+    y = alt.Y("log_likelihood:Q", title="log-likelihood per comparison", scale=alt.Scale(zero=False))
+    bars = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q"), y2="high:Q")
+    points = base.mark_point(filled=True, size=90).encode(y=y, shape=shapes("method", DRAWN))
     halves = [
-        base.mark_point(filled=True, size=90).transform_filter(alt.datum.task == task).properties(
+        alt.layer(bars, points).transform_filter(alt.datum.task == task).properties(
             width=620, height=230, title=task.capitalize()
         )
         for task in ("new comparisons", "new users")
@@ -117,26 +134,40 @@ def draw() -> None:
 
 
 def check_order() -> None:
-    """Say where FJS is above RP, or RP above MixedRanking."""
-    scores = {row["key"]: row["log_likelihood"] for row in pl.read_csv(RESULTS / "paper/figure4.csv").to_dicts()}
-    for key, value in scores.items():
-        where, name = key.rsplit(", ", 1) if not key.endswith(", utility") else key.split(", MixedRanking")
-        if name == "FJS" and scores.get(f"{where}, RP (the paper)", value) < value:
-            print(f"{where}: FJS {value} is above RP {scores[f'{where}, RP (the paper)']}")
-        if name == "RP (the paper)" and scores.get(f"{where}, MixedRanking", 0.0) < value:
-            print(f"{where}: RP {value} is above MixedRanking {scores[f'{where}, MixedRanking']}")
+    """Print where FJS is above RP, or RP above MixedRanking; fail where RP is below FJS and must not be."""
+    means = {(row["task"], row["setting"], row["method"]): row["log_likelihood"] for row in summarise().to_dicts()}
+    failed = []
+    for (task, setting, name), value in means.items():
+        rp = means.get((task, setting, "RP"), np.nan)
+        if name == "FJS" and rp < value:
+            print(f"{task}, {setting}: FJS {value:.4f} is above RP {rp:.4f}")
+            failed += [setting] if task == "new users" and setting in ABOVE_FJS else []
+        if name == "MixedRanking" and rp > value:
+            print(f"{task}, {setting}: RP {rp:.4f} is above MixedRanking {value:.4f}")
+    if failed:
+        raise SystemExit(f"new users, {' and '.join(failed)}: expected RP above FJS")
+
+
+def known_keys() -> set[str]:
+    path = RESULTS / "paper/figure4.csv"
+    return set(pl.read_csv(path)["key"]) if path.exists() else set()
 
 
 def main() -> None:
     parser = parser_of(__doc__)
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     given = parse_to_draw(parser)
     if not given.draw:
+        known = known_keys()
         for task, setting, train, test in tasks(given.data):
-            rows = [measure(task, setting, name, train, test) for name in given.only]
-            write_results("paper/figure4", rows, replacing="key")
-    check_order()
+            wanted = [(name, seed) for name in given.only for seed in range(given.runs)]
+            missing = [each for each in wanted if key_of(task, setting, *each) not in known]
+            if missing:
+                rows = [measure(task, setting, name, seed, train, test) for name, seed in missing]
+                write_results("paper/figure4", rows, replacing="key")
     draw()
+    check_order()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
+from scipy.special import ndtr
+
+from plurank.inference.ordinal import level_likelihoods
 
 Floats = NDArray[np.float64]
 PRECISION = 2.0  # of a star's noise, as the authors of BPMF have it
@@ -46,6 +49,26 @@ def predict_bpmf(train: pl.DataFrame, probe: pl.DataFrame, k: int, burn_in: int,
         found = {p.coords: p.pred_avg for p in session.run()}
     keys = zip(probe["user_code"].to_list(), probe["item_code"].to_list(), strict=True)
     return np.clip(mean + np.array([found[key] for key in keys]), 1.0, 5.0)
+
+
+def most_likely_stars(train: pl.DataFrame, probe: pl.DataFrame, expected: Floats, noise: float) -> Floats:
+    """Apply the rule of section 6.4, ties ignored, to preferences ``Phi((x_i - x_j) / noise)``, (n,).
+
+    expected: the stars x that a model expects for the training ratings and then for those of the probe. Somebody
+    without training ratings gets the middle level.
+    """
+    levels = np.arange(1, 6)
+    asked = probe.select("user", asked=pl.Series(expected[len(train) :])).with_row_index("row")
+    known = train.select("user", "rating", known=pl.Series(expected[: len(train)]))
+    pairs = asked.join(known, on="user")
+    wins = ndtr((pairs["asked"] - pairs["known"]).to_numpy() / noise)
+    at = np.searchsorted(levels, pairs["rating"].to_numpy())
+    likelihoods = level_likelihoods(
+        pairs["row"].to_numpy().astype(np.int64), at, wins, np.empty(0), len(probe), len(levels), "ignore"
+    )
+    stars = levels[likelihoods.argmax(axis=1)].astype(float)
+    stars[np.bincount(pairs["row"].to_numpy(), minlength=len(probe)) == 0] = 3.0
+    return stars
 
 
 def movie_factors(train: pl.DataFrame, k: int, burn_in: int, samples: int) -> Floats:

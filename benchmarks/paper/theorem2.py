@@ -24,7 +24,11 @@ from plurank.topic.theory import sample_bound
 CYCLE = [[0, 1, 2], [1, 2, 0], [2, 0, 1]]  # Figure 2 of the paper
 GRID = [2**n for n in range(3, 18)]
 SEEDS = range(10)
-METHODS = {"projections": "enough for the paper's detection", "whitened": "enough for whitened detection"}
+METHODS = {
+    "projections": "enough for Algorithm 2 on the rank-K E",
+    "printed": "enough for Algorithm 2 as printed",
+    "whitened": "enough for whitened detection",
+}
 Model = tuple[Any, Any, float, int]  # rankings, mean weights, concentration, comparisons per user
 CONSTANTS = (
     "least_probability", "largest_share", "least_eigenvalue", "largest_eigenvalue", "entry_distance", "row_distance",
