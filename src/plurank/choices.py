@@ -8,6 +8,8 @@ from typing import Literal, get_args
 OrderName = Literal["mallows", "strict"]  # what a ranking is that has places and no scores
 ComponentName = Literal["bradley-terry", OrderName]  # what one ranking is
 Mixing = Literal["probability", "utility"]  # how a person's rankings make a comparison
+Auto = Literal["auto"]  # chosen on held-out comparisons
+MixingChoice = Literal[Auto, Mixing]
 Detection = Literal["whitened", "projections", "printed"]  # of novel pairs
 Directions = Literal["gaussian", "sphere"]  # of projections
 EngineName = Literal["local", "dask"]  # where work on a store runs

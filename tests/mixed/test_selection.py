@@ -11,14 +11,17 @@ from plurank import (
     select_rankings,
     simulate,
 )
+from plurank.mixed import candidates
+from plurank.mixed.candidates import mean_and_error
+from plurank.mixed.fit import fit_to_predict, predict
 from plurank.mixed.priors import Priors
-from plurank.mixed.selection import _mean_and_error
+from plurank.mixed.users import Users
 from tests.oracles.simulated_scores import simulate_scores
 
 # choosing the priors takes many passes for every candidate; these are near those of the simulations
 NEAR = {"concentration": 0.5, "score_scale": 1.5}
 COLUMNS = ["mixing", "n_rankings", "by_comparison", "by_comparison_se", "by_user", "by_user_se"]
-COLUMNS += ["held_out", "held_out_se", "behind", "behind_se"]
+COLUMNS += ["held_out", "held_out_se", "behind", "behind_se", "personal", "personal_se"]
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +70,13 @@ def test_the_fewest_rankings_within_one_standard_error_of_the_best_are_chosen(se
 
 def test_standard_errors_are_those_of_means_over_users(rng):
     logs = rng.standard_normal(30)
-    mean, error = _mean_and_error(np.column_stack([4.0 * logs, np.full(30, 4.0)]))
+    mean, error = mean_and_error(np.column_stack([4.0 * logs, np.full(30, 4.0)]))
     assert mean == pytest.approx(logs.mean())
     assert error == pytest.approx(logs.std(ddof=1) / np.sqrt(30))
     # with unequal users, those of drawing users again
     sums = np.column_stack([rng.standard_normal(200), rng.integers(1, 9, 200)])
     drawn = sums[rng.integers(200, size=(4000, 200))].sum(axis=1)
-    assert _mean_and_error(sums)[1] == pytest.approx((drawn[:, 0] / drawn[:, 1]).std(), rel=0.1)
+    assert mean_and_error(sums)[1] == pytest.approx((drawn[:, 0] / drawn[:, 1]).std(), rel=0.1)
 
 
 def test_the_answer_is_a_sentence_with_the_figures(selection):
@@ -104,11 +107,11 @@ def test_a_seed_gives_the_same_answer_twice_when_priors_are_chosen_too():
 def test_priors_are_chosen_once_for_one_ranking_and_once_for_several_of_each_mixing(monkeypatch):
     asked = []
 
-    def choose(model, comparisons):
-        asked.append((model.n_rankings, model.mixing, len(comparisons)))
-        return Priors.vague(model.n_rankings)
+    def choose(settings, users):
+        asked.append((settings.n_rankings, settings.mixing, len(users.source)))
+        return Priors.vague(settings.n_rankings)
 
-    monkeypatch.setattr(MixedRanking, "choose_priors", choose)
+    monkeypatch.setattr(candidates, "choose_priors_of", choose)
     c = simulate_scores(40, 5, 2, 15, "probability", 0).comparisons
     select_rankings(c, [1, 2, 3, 4], random_state=0)
     assert [each[:2] for each in asked] == [(1, "probability"), (3, "probability"), (3, "utility")]
@@ -117,13 +120,15 @@ def test_priors_are_chosen_once_for_one_ranking_and_once_for_several_of_each_mix
 
 def test_a_fit_to_predict_predicts_as_a_fit_with_the_same_priors_does():
     c = simulate_scores(60, 6, 2, 20, "utility", 0).comparisons
-    how = {"n_rankings": 2, "mixing": "utility", "random_state": 0, **NEAR}
-    full, lean = MixedRanking(**how).fit(c), MixedRanking(**how)
-    lean.fit_to_predict(c, Priors.vague(2, *NEAR.values()))
-    order = np.argsort(-lean.mean_weights_)
-    np.testing.assert_array_equal(lean.scores_[:, order], full.scores_)
-    np.testing.assert_allclose(lean.predict_held_out(c)[0], full.predict_held_out(c)[0], rtol=1e-12)
-    assert lean.score_errors_ is None
+    full = MixedRanking(2, mixing="utility", random_state=0, **NEAR)
+    lean = fit_to_predict(full.settings, Users(c), Priors.vague(2, *NEAR.values()))
+    full.fit(c)
+    order = np.argsort(-lean.mean_weights)
+    np.testing.assert_array_equal(lean.scores[:, order], full.scores_)
+    members = lean.members()
+    chances = predict(members, [member.users for member in members], c.user_of_each(), c.winners, c.losers)
+    np.testing.assert_allclose(chances, full.predict_held_out(c)[0], rtol=1e-12)
+    assert lean.score_errors is None
 
 
 def test_people_who_agree_have_one_ranking_as_a_rule():

@@ -48,7 +48,9 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
     labels = list(items)
     _check_blank_items(labels, texts)
     n = len(labels)
-    model = MixedRanking(1, concentration=1.0, score_scale=1.0, from_ratings=False, random_state=0)
+    model = MixedRanking(
+        1, mixing="probability", concentration=1.0, score_scale=1.0, from_ratings=False, random_state=0
+    )
     model.items_, model.users_ = object_array(labels), object_array([])
     fitted = {
         "rankings_": np.arange(n)[None], "user_weights_": np.ones((0, 1)), "mean_weights_": np.ones(1),
@@ -56,7 +58,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
         "item_texts_": None if texts is None else list(texts),
         "user_votes_": np.zeros(0, np.int64), "item_votes_": np.zeros(n, np.int64),
         "item_people_": np.zeros(n, np.int64),
-        "camp_votes_": None, "dissenter_votes_": None, "influence_": None,
+        "camp_votes_": None, "dissenter_votes_": None, "influence_": None, "selection_": None,
         "scores_": np.zeros((n, 1)), "score_errors_": np.ones((n, 1)), "score_correlations_": np.ones((1, 1)),
         "user_concentration_": np.zeros(0), "score_scale_": 1.0, "from_ratings_": False,
         "rating_weight_": 1.0, "log_posterior_": np.zeros(0),

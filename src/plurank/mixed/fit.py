@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plurank import metrics
 from plurank.choices import ComponentName, Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
@@ -18,7 +19,6 @@ from plurank.elementary import log_expit
 from plurank.inference.posterior import dirichlet_counts
 from plurank.inference.user_effects import choose_scale
 from plurank.metrics.predictions import Influence
-from plurank.metrics.rankings import align, places_of
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.components import ORDERS
@@ -99,6 +99,7 @@ class MixedFit(FitResult):
     quality: dict[str, Any] | None = None
     influence: dict[str, Any] | None = None
     user_effect_scale: float | None = None
+    selection: dict[str, Any] | None = None
 
     def members(self) -> list["Member"]:
         """Return the fits that predictions average over."""
@@ -274,7 +275,7 @@ def _finish_orders(
     return {
         **_outcome(refined, mean, seen.means),
         "user_concentration": seen.user_concentration,
-        "scores": -places_of(component.rankings).astype(np.float64),
+        "scores": -metrics.places_of(component.rankings).astype(np.float64),
         "score_errors": component.place_errors(pairs, seen.weights, seen.user_concentration),
         "score_correlations": np.eye(len(component.rankings)),
     }
@@ -299,7 +300,7 @@ def _fit_member(
     """Fit again from random scores; return scores and weights with rankings in the order of the first fit's."""
     fresh = priors.with_rankings(settings.n_rankings)
     refined, own, priors = _fit_scores(settings, users, fresh, rng, on_progress, init="random")
-    order = align(refined.component.rankings, rankings)
+    order = metrics.align(refined.component.rankings, rankings)
     known = own.finish(refined.component, priors.counts, MEMBERSHIP_ROUNDS)
     return refined.component.scores[:, order], known.means[:, order]
 

@@ -1,0 +1,357 @@
+"""Candidates for the number of rankings and the mixing: how well each predicts held-out comparisons, and the choice.
+
+Ours. Every candidate is fitted to the same training comparisons from one initialisation and predicts the same held-out
+ones, so that differences have standard errors over users.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plurank.choices import MIXINGS, Auto, Mixing, MixingChoice, SplitBy
+from plurank.data.comparisons import Comparisons, draw_held_out
+from plurank.data.encoding import Labels, look_up
+from plurank.data.split import some_users, too_few
+from plurank.metrics.predictions import Influence
+from plurank.mixed.fit import Settings, choose_priors_of, fit_to_predict, observe, predict
+from plurank.mixed.priors import Priors
+from plurank.mixed.users import Users
+from plurank.random import as_generator, draw_seed, spawn
+from plurank.store.store import Store
+from plurank.text import count
+from plurank.types import Floats, Progress
+
+SELECTION_SAMPLE = 1_000_000  # comparisons to choose by
+SHARE_OF_USERS, SHARE = 0.2, 0.2
+FEWEST_USERS = 5  # of whom some can be held out
+LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
+REPEAT_BELOW, MOST_REPEATS = 50_000, 5  # small data are split several times,
+ENOUGH_HELD_OUT, MOST_IF_FEW = 3_000, 10  # and more often if so few can be held out
+TRIVIAL = 5e-4  # of the log-likelihood per comparison: so little more is no reason for another ranking
+# what an automatic choice tries, as far as it is worth it
+AUTO_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10)
+DECIDE_MIXING_AT = 3  # rankings
+CLEARLY_WORSE = 2.0  # standard errors
+PATIENCE = 2  # numbers of rankings in a row that predict no better end the search
+Candidate = tuple[Mixing, int]
+
+
+class CandidateRow(NamedTuple):
+    """How well a candidate predicts: held-out log-likelihood per comparison of known users, of new users after they
+    answered some questions, and of both; how much worse that is than the best; and how much it gains from knowing the
+    user, instead of the mean weights. Each with its standard error over users."""
+
+    mixing: Mixing
+    n_rankings: int
+    by_comparison: float
+    by_comparison_se: float
+    by_user: float
+    by_user_se: float
+    held_out: float
+    held_out_se: float
+    behind: float
+    behind_se: float
+    personal: float
+    personal_se: float
+
+
+class Choice(NamedTuple):
+    """A chosen candidate, in words, with the rows of all candidates that were tried."""
+
+    n_rankings: int
+    mixing: Mixing
+    answer: str
+    rows: list[CandidateRow]
+    influence: Influence | None
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Comparisons to fit, comparisons of the same users to predict, and new users' to fold in and to predict."""
+
+    train: Comparisons
+    known: Comparisons
+    asked: Comparisons | None
+    new: Comparisons | None
+
+    @classmethod
+    def of(cls, comparisons: Comparisons, by: SplitBy, rng: np.random.Generator) -> "HeldOut | None":
+        """Hold out users, and of the others comparisons; new users are asked most of their comparisons first."""
+        most, few = comparisons, None
+        if comparisons.n_users >= FEWEST_USERS:
+            most, few = comparisons.split(SHARE_OF_USERS, by="user", random_state=rng)
+        known = _hold_out(most, by, rng)
+        new = None if few is None else _hold_out(few, by, rng)
+        return None if known is None else cls(*known, *(new or (None, None)))
+
+
+def _hold_out(
+    comparisons: Comparisons, by: SplitBy, rng: np.random.Generator
+) -> tuple[Comparisons, Comparisons] | None:
+    """Hold out comparisons or items of users with something left to train on; None where nothing can be."""
+    kept, held_out = draw_held_out(comparisons, SHARE, by, rng)
+    users = comparisons.user_of_each()
+    held_out &= (np.bincount(users[kept], minlength=comparisons.n_users) > 0)[users]
+    return (comparisons.select(kept), comparisons.select(held_out)) if kept.any() and held_out.any() else None
+
+
+class Predictions(NamedTuple):
+    """Sums by user: log-likelihood and weight of held-out comparisons, as a known user and as a new one, (M, 2, 2), and
+    the log-likelihood by mean weights, (M,)."""
+
+    own: Floats
+    by_mean: Floats
+
+    @property
+    def both(self) -> Floats:
+        """Log-likelihood and weight of all held-out comparisons of a user, (M, 2)."""
+        return self.own.sum(axis=1)
+
+    @property
+    def personal(self) -> Floats:
+        """The gain over predictions by mean weights, and the weight, (M, 2)."""
+        return np.column_stack([self.both[:, 0] - self.by_mean, self.both[:, 1]])
+
+    def gain_over(self, other: "Predictions") -> Floats:
+        """The gain over another candidate, and the weight, (M, 2)."""
+        return np.column_stack([self.both[:, 0] - other.both[:, 0], self.both[:, 1]])
+
+
+class Candidates:
+    """Candidates of one data set; each is fitted when it is asked for, once.
+
+    Priors are chosen once for one ranking and once for ``typical`` ones, with each mixing.
+    """
+
+    def __init__(self, source: Comparisons | Store, settings: Settings, typical: int) -> None:
+        rng = as_generator(settings.random_state)
+        self.sample = some_users(source, SELECTION_SAMPLE, rng)
+        self.typical = typical
+        # the error of a rating is in all comparisons of its item
+        self.repeats = _repeat(self.sample, "item" if settings.is_rated(source) else "comparison", rng)
+        # candidates only have to be compared: the fit of the chosen one begins at the best of several
+        init = "items" if settings.init == "best" else settings.init
+        self.settings = replace(settings, init=init, ensemble=1, random_state=draw_seed(rng))
+        self.found: dict[Candidate, Predictions] = {}
+        self._priors: dict[Candidate, Priors] = {}
+
+    @cached_property
+    def enough(self) -> bool:
+        """Whether anything can be said."""
+        return sum(len(parts.known) for parts in self.repeats[:MOST_REPEATS]) >= LEAST_HELD_OUT
+
+    @cached_property
+    def most_rankings(self) -> int:
+        """The largest number of rankings that there are users for."""
+        return min((parts.train.n_users for parts in self.repeats), default=1)
+
+    def evaluate(self, mixing: Mixing, n_rankings: int) -> Predictions:
+        """Fit a candidate to every repeat, and predict what is held out there."""
+        if (mixing, n_rankings) not in self.found:
+            found = Predictions(np.zeros((self.sample.n_users, 2, 2)), np.zeros(self.sample.n_users))
+            priors = self._priors_of(mixing, n_rankings).with_rankings(n_rankings)
+            settings = replace(self.settings, mixing=mixing, n_rankings=n_rankings)
+            for parts in self.repeats:
+                _add_predictions(found, settings, priors, parts, self.sample.users)
+            self.found[mixing, n_rankings] = found
+        return self.found[mixing, n_rankings]
+
+    def _priors_of(self, mixing: Mixing, n_rankings: int) -> Priors:
+        key = mixing, 1 if n_rankings == 1 else self.typical
+        if key not in self._priors:
+            settings = replace(self.settings, mixing=mixing, n_rankings=key[1])
+            self._priors[key] = choose_priors_of(settings, Users(self.sample))
+        return self._priors[key]
+
+    def choose(self) -> Choice:
+        """Choose the mixing that predicts best and, with it, the fewest rankings that are about as good.
+
+        Several rankings have to predict better for knowing the user: else they only describe what all users share.
+        """
+        best = self.best
+        rows = [self._row(candidate, self.found[best]) for candidate in self.found]
+        mixing = best[0]
+        way = sorted(
+            (row for row in rows if row.mixing == mixing or row.n_rankings == 1), key=lambda row: row.n_rankings
+        )
+        chosen = next(row for row in way if row.behind <= max(row.behind_se, TRIVIAL))
+        if chosen.n_rankings > 1 and way[0].n_rankings == 1 and chosen.personal <= max(chosen.personal_se, TRIVIAL):
+            chosen = way[0]
+        return Choice(chosen.n_rankings, mixing, _answer(rows, chosen, mixing), rows, self._influence(chosen, way[0]))
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate that predicts best so far."""
+        return max(self.found, key=lambda candidate: mean_and_error(self.found[candidate].both)[0])
+
+    def gain(self, candidate: Candidate, over: Candidate) -> tuple[float, float]:
+        """The gain of a candidate over another per comparison, and its standard error."""
+        return mean_and_error(self.found[candidate].gain_over(self.found[over]))
+
+    def _row(self, candidate: Candidate, best: Predictions) -> CandidateRow:
+        own = self.found[candidate]
+        parts = own.own[:, 0], own.own[:, 1], own.both, best.gain_over(own), own.personal
+        return CandidateRow(*candidate, *(figure for part in parts for figure in mean_and_error(part)))
+
+    def _influence(self, chosen: CandidateRow, fewest: CandidateRow) -> Influence | None:
+        """Judge whether the gain of the chosen number of rankings over one rests on a handful."""
+        if chosen.n_rankings == 1 or fewest.n_rankings > 1:
+            return None
+        own, one = (self.found[row.mixing, row.n_rankings] for row in (chosen, fewest))
+        gained = own.gain_over(one)
+        return Influence.of(gained[:, 0], gained[:, 1], self.sample.users)
+
+
+def choose_settings(
+    settings: Settings,
+    n_rankings: int | Auto,
+    mixing: MixingChoice,
+    source: Comparisons | Store,
+    on_progress: Progress,
+) -> tuple[Settings, dict[str, Any] | None]:
+    """Choose what is "auto"; return the settings with it, and the choice as plain values, None where nothing was."""
+    numbers = AUTO_NUMBERS if n_rankings == "auto" else (n_rankings,)
+    mixings = MIXINGS if mixing == "auto" else (mixing,)
+    if settings.component != "bradley-terry":
+        mixings = MIXINGS[:1]
+    if numbers == (1,) or len(numbers) == len(mixings) == 1:
+        return replace(settings, n_rankings=numbers[0], mixing=mixings[0]), None
+    candidates = Candidates(source, settings, numbers[-1])
+    if not candidates.enough:
+        answer = f"{too_few(candidates.sample)}".split(". ")[0]
+        answer += f", so that nothing was chosen: {count(numbers[0], 'ranking')}, mixed by {mixings[0]}."
+        choice = Choice(numbers[0], mixings[0], answer, [], None)
+    else:
+        choice = _search(candidates, numbers, mixings, on_progress)
+    rows = [row._asdict() for row in choice.rows]
+    return replace(settings, n_rankings=choice.n_rankings, mixing=choice.mixing), {
+        "n_rankings": choice.n_rankings,
+        "mixing": choice.mixing,
+        "answer": choice.answer,
+        "candidates": [{name: _known(value) for name, value in row.items()} for row in rows],
+    }
+
+
+def _known(value: Any) -> Any:
+    """Return a figure, None for NaN."""
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _search(candidates: Candidates, numbers: Sequence[int], mixings: Sequence[Mixing], on_progress: Progress) -> Choice:
+    """Try more and more rankings until that predicts no better; drop a mixing that is clearly worse on the way."""
+    n_tried, last_gain = 0, 0
+    for n, number in enumerate(numbers):
+        if number > max(candidates.most_rankings, numbers[0]):
+            break
+        for mixing in mixings[:1] if number == 1 else mixings:
+            on_progress(f"trying {count(number, 'ranking')}, mixed by {mixing}", 1.0 - 0.9**n_tried)
+            candidates.evaluate(mixing, number)
+            n_tried += 1
+        if number >= DECIDE_MIXING_AT:
+            mixings = _still_good(candidates, mixings)
+        if candidates.best[1] == number:
+            last_gain = n
+        elif n - last_gain >= PATIENCE:
+            break
+    return candidates.choose()
+
+
+def _still_good(candidates: Candidates, mixings: Sequence[Mixing]) -> Sequence[Mixing]:
+    """Drop a mixing whose best candidate is clearly worse than the best of all."""
+    best = candidates.best
+
+    def is_good(mixing: Mixing) -> bool:
+        own = [candidate for candidate in candidates.found if candidate[0] == mixing and candidate[1] > 1]
+        gains = (candidates.gain(candidate, best) for candidate in own)
+        return any(gain > -CLEARLY_WORSE * error for gain, error in gains if np.isfinite(gain)) or best in own
+
+    kept = [mixing for mixing in mixings if is_good(mixing)]
+    return kept or mixings
+
+
+def _repeat(sample: Comparisons, by: SplitBy, rng: np.random.Generator) -> list[HeldOut]:
+    """Split small data several times, more often where few comparisons can be held out."""
+    children = spawn(rng, MOST_IF_FEW)
+    first = HeldOut.of(sample, by, children[0])
+    if first is None:
+        return []
+    n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
+    if n_repeats == MOST_REPEATS:
+        n_repeats = int(np.clip(ENOUGH_HELD_OUT // len(first.known), n_repeats, MOST_IF_FEW))
+    others = (HeldOut.of(sample, by, child) for child in children[1:n_repeats])
+    return [first, *(parts for parts in others if parts is not None)]
+
+
+def _add_predictions(found: Predictions, settings: Settings, priors: Priors, parts: HeldOut, users: Labels) -> None:
+    """Fit, and add the log-likelihoods of what is held out to the sums by user."""
+    fit = fit_to_predict(settings, Users(parts.train), priors)
+    members = fit.members()
+    known = [member.users for member in members]
+    tests = [(parts.known, parts.train.users, known)]
+    if parts.asked is not None and parts.new is not None:
+        asked = observe(parts.asked, settings.from_ratings, fit.from_ratings, fit.rating_weight)
+        tests.append((parts.new, parts.asked.users, [member.fold_in(asked) for member in members]))
+    for kind, (test, of, own) in enumerate(tests):
+        rows = look_up(test.users, of, "user")[test.user_of_each()]
+        counts = np.ones(len(test)) if test.weights is None else test.weights
+        codes = look_up(test.users, users, "user")
+        begins = test.offsets[:-1]
+        for_all = np.full(len(rows), -1, dtype=rows.dtype)
+        logs, by_mean = (
+            np.log(np.maximum(predict(members, own, who, test.winners, test.losers), 1e-300)) * counts
+            for who in (rows, for_all)
+        )
+        found.own[codes, kind, 0] += np.add.reduceat(logs, begins)
+        found.own[codes, kind, 1] += np.add.reduceat(counts, begins)
+        found.by_mean[codes] += np.add.reduceat(by_mean, begins)
+
+
+def mean_and_error(sums: Floats) -> tuple[float, float]:
+    """Mean per comparison and its standard error, from sums by user (users, 2): of logs and of comparisons."""
+    sums = sums[sums[:, 1] > 0]
+    if not len(sums):
+        return float("nan"), float("nan")
+    mean = sums[:, 0].sum() / sums[:, 1].sum()
+    rest = sums[:, 0] - mean * sums[:, 1]
+    error = np.sqrt((rest**2).sum() * len(rest) / max(len(rest) - 1, 1)) / sums[:, 1].sum()
+    return float(mean), float(error)
+
+
+def _answer(rows: list[CandidateRow], chosen: CandidateRow, mixing: Mixing) -> str:
+    how = f", mixed by {mixing}" if chosen.n_rankings > 1 else ""
+    text = f"{count(chosen.n_rankings, 'ranking')}{how}: held-out log-likelihood {chosen.held_out:.4f} a comparison"
+    one = [row for row in rows if row.n_rankings == 1]
+    if chosen.n_rankings > 1 and one:
+        text += f", against {one[0].held_out:.4f} with one ranking"
+    others = [row.held_out for row in rows if row.mixing != mixing and row.n_rankings > 1]
+    if others and chosen.n_rankings > 1:
+        other = MIXINGS[1] if mixing == MIXINGS[0] else MIXINGS[0]
+        text += f" and {max(others):.4f} at best when mixed by {other}"
+    numbers = {row.n_rankings for row in rows}
+    if len(numbers) == 1:
+        return f"{text}."
+    if chosen.n_rankings == max(numbers):
+        return f"{text}. More rankings may predict better still: try larger candidates."
+    return f"{text}. More rankings do not predict better beyond noise."
+
+
+def check_selection(value: Any) -> None:
+    """Raise a ValueError where a value, read from a file, is not what ``choose_settings`` returns."""
+    if value is None:
+        return
+    names = {"n_rankings": int, "mixing": str, "answer": str, "candidates": list}
+    sound = isinstance(value, dict) and value.keys() == names.keys()
+    sound = sound and all(type(value[name]) is kind for name, kind in names.items()) and value["mixing"] in MIXINGS
+    if not sound or not all(_is_row(row) for row in value["candidates"]):
+        raise ValueError("selection_ is not a choice among candidates")
+
+
+def _is_row(row: Any) -> bool:
+    if not isinstance(row, dict) or row.keys() != set(CandidateRow._fields):
+        return False
+    figures = [value for name, value in row.items() if name not in ("mixing", "n_rankings")]
+    is_candidate = row["mixing"] in MIXINGS and type(row["n_rankings"]) is int and row["n_rankings"] >= 1
+    return is_candidate and all(value is None or type(value) is float for value in figures)
