@@ -22,7 +22,8 @@ IN_SOURCE = [
     "src/plurank/py.typed", "src/plurank/kernels/native/lanes.hpp", "tests/conftest.py", "tests/kernels/twins.py",
 ]  # fmt: skip
 IN_WHEEL = [
-    "plurank/py.typed", "plurank/__init__.pyi", "plurank/report/page.css", "plurank/report/page.html.jinja",
+    "plurank/py.typed", "plurank/__init__.pyi", "plurank/metrics/__init__.pyi", "plurank/topic/__init__.pyi",
+    "plurank/data/__init__.pyi", "plurank/report/page.css", "plurank/report/page.html.jinja",
     "plurank/web/page/index.html", "plurank/web/page/page.js", "plurank/kernels/native_baseline.so",
 ]  # fmt: skip
 UNWANTED = re.compile(r"__pycache__|\.py[co]$|\.coverage|\.venv|\.db$|\.plurank$")

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from plurank import Comparisons, read_comparisons
+from plurank.data.coded import Exclusion, list_exclusions
 from plurank.data.diagnostics import check_summary
-from plurank.data.exclusions import Exclusion, list_exclusions
 from tests.store.ingesting import build
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import plurank
 from plurank import DataError
-from plurank.data.exclusions import Exclusion
+from plurank.data.coded import Exclusion
 from tests.report.conftest import MAKERS
 
 SECTIONS = ("rankings", "people", "agreement", "quality", "data", "settings", "reading")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plurank.topic.item_moments import SignedCounts, laplacian, leading_item_directions
+from plurank.topic.pair_blocks import SignedCounts, laplacian, leading_item_directions
 from tests.oracles.small_data import users_of
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plurank.metrics.rankings import places_of
 from plurank.mixed.components import Mallows, win_probability_by_gap
-from plurank.topic.orders import PairCounts, Strict, places_of, win_probabilities, wins_by_lead
+from plurank.topic.orders import PairCounts, Strict, win_probabilities, wins_by_lead
 from tests.oracles.small_data import build, draw_comparisons
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from plurank import ranking_error
-from plurank.topic.embedding import embed
 from plurank.topic.printed import detect_printed
 from plurank.topic.recover import recover_rankings
 from plurank.topic.rounding import estimate_ranking_matrix, round_to_rankings
 from plurank.topic.weights import fit_prior, weight_moments
-from plurank.topic.whitened import detect_whitened
+from plurank.topic.whitened import detect_whitened, embed
 from tests.oracles.exact_moments import ExactMoments, dirichlet_correlation, draw_mu, draw_separable
 
 SIZES = [(3, 1), (3, 2), (3, 3), (4, 3), (5, 4), (6, 2), (6, 5), (8, 3), (10, 5), (12, 4)]

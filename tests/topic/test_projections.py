@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from plurank import Comparisons, NotIdentifiableError, TopicRanking, ranking_error, simulate
-from plurank.topic.embedding import embed
 from plurank.topic.moments import pair_moments
 from plurank.topic.projections import (
     NoisyRows,
@@ -13,7 +12,9 @@ from plurank.topic.projections import (
     detect_novel_pairs,
     estimate_solid_angles,
     find_highest,
+    find_largest,
 )
+from plurank.topic.whitened import embed
 from plurank.types import silent
 from tests.oracles.exact_moments import ExactMoments, draw_mu, draw_separable
 from tests.oracles.small_data import draw_comparisons
@@ -129,3 +130,11 @@ def test_the_embedding_has_a_row_of_zeros_for_a_pair_that_never_occurs():
     moments = pair_moments(c, 0)
     points = embed(moments, 2, rng=np.random.default_rng(0))
     assert (points[moments.counts == 0] == 0).all()
+
+
+@pytest.mark.parametrize(("n", "n_largest"), [(1, 1), (50, 50), (50, 7), (101, 100), (9_900, 200)])
+def test_the_largest_values_of_every_line_are_found_in_order(n, n_largest):
+    values = np.round(np.random.default_rng(0).standard_normal((3, n)), 2)  # some are equal
+    found = find_largest(values, n_largest)
+    assert all(len(set(line)) == n_largest for line in found.tolist())
+    assert np.array_equal(np.take_along_axis(values, found, axis=1), -np.sort(-values, axis=1)[:, :n_largest])

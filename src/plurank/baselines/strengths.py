@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from plurank.elementary import expit
-from plurank.topic.item_moments import laplacian
+from plurank.topic.pair_blocks import laplacian
 from plurank.types import Codes, Floats
 
 SOLVER_ACCURACY = 1e-3  # of a Newton step; the next round corrects what is left

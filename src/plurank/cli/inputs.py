@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import plurank
+from plurank import data
 from plurank.choices import Ties
 from plurank.cli.output import note, progress, warn
-from plurank.data.exclusions import list_exclusions
 from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, describe_ties, list_sizes
 
@@ -42,7 +42,7 @@ def read(
     """Read comparisons or open a store; print its size and data-quality warnings."""
     source = open_source(file, column, ties, items)
     if isinstance(source, plurank.Store):
-        found, problems, n_items = describe_store(source), list_exclusions(source.excluded), source.n_items
+        found, problems, n_items = describe_store(source), data.list_exclusions(source.excluded), source.n_items
     else:
         report = source.diagnose()
         found, problems, n_items = report.to_dict(), report.problems, report.n_compared_items

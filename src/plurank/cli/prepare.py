@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 import plurank
+from plurank import data as plurank_data
 from plurank.choices import Pairs, RatingTies
 from plurank.cli import options
 from plurank.cli.error_messages import about, say_how_to_resume
@@ -21,7 +22,6 @@ from plurank.cli.output import (
     save_json,
     write_table,
 )
-from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.exceptions import DataError, ParameterError
 from plurank.text import count, describe_size, label
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from plurank import Comparisons, Simulation, Store
+    from plurank.data.coded import Exclusion
 
 UNCOMPARED = "in no comparison"
 
@@ -241,7 +242,7 @@ def convert_command(
 
 def _read_rated(
     data: Path, columns: dict[str, str] | None
-) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame", tuple[Exclusion, ...]]:
+) -> tuple[Literal["ratings", "rankings"], "pl.DataFrame", "tuple[Exclusion, ...]"]:
     """Read a file; its suffix, the columns named or the columns found decide between ratings and rankings."""
     from plurank.data.columns import has_role
     from plurank.data.formats import find_format, is_polis_matrix, ratings_in
@@ -262,10 +263,10 @@ def _read_rated(
     return "ratings", *ratings_in(frame, data)
 
 
-def _uncompared(made: "Comparisons") -> tuple[Exclusion, ...]:
+def _uncompared(made: "Comparisons") -> "tuple[Exclusion, ...]":
     """Return the items that are in no comparison, which are not written, as an exclusion."""
     n_items = made.n_items + sum(entry.n for entry in made.excluded if entry.what == "item")
-    return Exclusion.some("item", len(made.diagnose().uncompared_items), n_items, UNCOMPARED)
+    return plurank_data.Exclusion.some("item", len(made.diagnose().uncompared_items), n_items, UNCOMPARED)
 
 
 def _report_conversion(made: "Comparisons", kind: str, output: Path, *, as_json: bool) -> None:
@@ -279,7 +280,7 @@ def _report_conversion(made: "Comparisons", kind: str, output: Path, *, as_json:
     is_vote = made.ratings is not None and made.ratings.kind == "vote"
     size = describe_size(len(made), made.n_users, n_items)
     console.print(f"Wrote {label(output)}: {size}, from {'votes' if is_vote else kind}.")
-    for sentence in list_exclusions(sorted(made.excluded, key=lambda entry: entry.what)):
+    for sentence in plurank_data.list_exclusions(sorted(made.excluded, key=lambda entry: entry.what)):
         console.print(f"! {sentence}", style="yellow")
     console.print(f"Next: plurank show {label(output)}", soft_wrap=True)
 
@@ -325,6 +326,6 @@ def _print_store(store: "Store", output: Path) -> None:
     console = out()
     size = describe_size(len(store), store.n_users, store.n_items)
     console.print(f"Wrote {label(output)}: {size}, in {count(store.n_shards, 'shard')}.", soft_wrap=True)
-    for sentence in list_exclusions(store.excluded):
+    for sentence in plurank_data.list_exclusions(store.excluded):
         console.print(f"! {sentence}", style="yellow")
     console.print(f"Next: plurank show {label(output)}", soft_wrap=True)

@@ -9,9 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.coded import PairTable
+from plurank.data.coded import Exclusion, PairTable
 from plurank.data.encoding import as_labels, as_series, encode_series, missing
-from plurank.data.exclusions import Exclusion
 from plurank.exceptions import Argument, DataError
 from plurank.types import Codes
 

@@ -1,9 +1,12 @@
 """Comparisons and ratings as integer codes, sorted by user.
 
-Frames, arrays, files and ratings all become one of these tables; they are validated once, on the way.
+Frames, arrays, files and ratings all become one of these tables; they are validated once, on the way. What was left out
+on the way is listed with them.
 """
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import groupby
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -11,15 +14,67 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank.data.encoding import Labels, as_series
-from plurank.data.exclusions import Exclusion, list_exclusions
-from plurank.text import describe_spread, list_sizes
+from plurank.text import count, describe_spread, list_sizes
 from plurank.types import Codes
 
 Table = TypeVar("Table", bound="PairTable")
 ValueKind = Literal["rating", "vote", "rank"]
+Excludable = Literal["user", "item", "row"]
 COLUMNS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.setflags(write=False)  # as all columns are
+
+# What reading or conversion left out, so that nothing is dropped silently.
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """``n`` of ``total`` users, items or rows that were left out, and why: "cast a single vote", for instance."""
+
+    what: Excludable
+    n: int
+    total: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.n:,} of {count(self.total, self.what)} left out: {self.reason}"
+
+    @classmethod
+    def some(cls, what: Excludable, n: int, total: int, reason: str) -> "tuple[Exclusion, ...]":
+        """Return an exclusion, or nothing where nothing was left out."""
+        return (cls(what, int(n), int(total), reason),) if n else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def list_exclusions(excluded: Iterable[Exclusion]) -> list[str]:
+    """Return one sentence for each kind left out, with all reasons: "48 of 234 users left out: 31 ..., 17 ..."."""
+    sentences = []
+    for (what, total), some in groupby(excluded, key=lambda entry: (entry.what, entry.total)):
+        entries = list(some)
+        if len(entries) == 1:
+            sentences.append(f"{entries[0]}.")
+            continue
+        reasons = ", ".join(f"{entry.n:,} {entry.reason}" for entry in entries)
+        n = sum(entry.n for entry in entries)
+        sentences.append(f"{n:,} of {count(total, what)} left out: {reasons}.")
+    return sentences
+
+
+def check_exclusions(value: Any) -> bool:
+    """Check whether plain values, read from a file, are exclusions."""
+    names = {"what": str, "n": int, "total": int, "reason": str}
+    return isinstance(value, list) and all(
+        isinstance(entry, dict)
+        and entry.keys() == names.keys()
+        and all(type(entry[name]) is kind for name, kind in names.items())
+        for entry in value
+    )
+
+
+# The tables.
 
 
 @dataclass(frozen=True)

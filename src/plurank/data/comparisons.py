@@ -7,14 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from plurank import data
 from plurank.choices import Pairs, RatingTies, SplitBy, Ties
 from plurank.data.build import Rows, number_rows
 from plurank.data.coded import PairTable
-from plurank.data.columns import check_options, read_rows
 from plurank.data.diagnostics import DataReport, diagnose, summarise
 from plurank.data.encoding import as_series
-from plurank.data.items import Items, add_items, read_items
-from plurank.data.ratings import compare_rankings, compare_ratings
 from plurank.exceptions import Argument, DataError
 from plurank.random import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.text import count
@@ -97,7 +95,7 @@ class Comparisons(PairTable):
         >>> votes.with_items(pl.DataFrame({"item": ["a", "b", "c"], "text": ["Ale", "Beer", "Cider"]})).texts
         ('Ale', 'Beer', 'Cider')
         """
-        return add_items(self, read_items(items))
+        return data.add_items(self, data.read_items(items))
 
     def split(
         self,
@@ -278,10 +276,10 @@ class Comparisons(PairTable):
         >>> len(votes), votes.total_weight, votes.n_ties
         (3, 2.0, 1)
         """
-        check_options(columns, ties)
-        rows = read_rows(frame, columns, ties)
-        if isinstance(items, Items):
-            return cls.from_table(add_items(number_rows(rows), items))
+        data.check_options(columns, ties)
+        rows = data.read_rows(frame, columns, ties)
+        if isinstance(items, data.Items):
+            return cls.from_table(data.add_items(number_rows(rows), items))
         return cls.from_table(number_rows(rows, items))
 
     @classmethod
@@ -344,7 +342,7 @@ class Comparisons(PairTable):
         >>> plurank.Comparisons.from_ratings(stars).to_frame().rows()
         [('ann', 'a', 'b'), ('ann', 'a', 'c')]
         """
-        return cls.from_table(compare_ratings(frame, pairs, ties, random_state, pairs_per_rating, columns, items))
+        return cls.from_table(data.compare_ratings(frame, pairs, ties, random_state, pairs_per_rating, columns, items))
 
     @classmethod
     def from_rankings(
@@ -392,7 +390,7 @@ class Comparisons(PairTable):
         >>> plurank.Comparisons.from_rankings(ballots).to_frame().rows()
         [('ann', 'b', 'a'), ('ann', 'a', 'c'), ('ann', 'b', 'c')]
         """
-        return cls.from_table(compare_rankings(frame, ties, random_state, columns, items))
+        return cls.from_table(data.compare_rankings(frame, ties, random_state, columns, items))
 
 
 def draw_held_out(comparisons: Comparisons, share: float, by: SplitBy, rng: np.random.Generator) -> tuple[Masks, Masks]:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from plurank import kernels
-from plurank.data.coded import PairTable
+from plurank.data.coded import Exclusion, PairTable, check_exclusions, list_exclusions
 from plurank.data.encoding import index_pairs
-from plurank.data.exclusions import Exclusion, check_exclusions, list_exclusions
 from plurank.text import (
     count,
     describe_spread,

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import polars as pl
 
+from plurank.data.coded import Exclusion
 from plurank.data.columns import has_role
-from plurank.data.exclusions import Exclusion
 from plurank.data.frames import (
     PREFLIB,
     File,

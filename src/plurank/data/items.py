@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank.data.build import as_numbers, refuse_missing
-from plurank.data.coded import Table, renumber
+from plurank.data.coded import Exclusion, Table, renumber
 from plurank.data.columns import (
     Columns,
     Given,
@@ -25,7 +25,6 @@ from plurank.data.columns import (
     read_flags,
 )
 from plurank.data.encoding import Labels, as_series, encode, look_up
-from plurank.data.exclusions import Exclusion
 from plurank.data.frames import existing, open_text, plain_suffix, read_numbered_table, read_table, reading
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.text import count, shorten

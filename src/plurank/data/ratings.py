@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.choices import Pairs, RatingTies
 from plurank.data.build import as_numbers, refuse_missing, refuse_rows
-from plurank.data.coded import PairTable, RatingTable, ValueKind, renumber
+from plurank.data.coded import Exclusion, PairTable, RatingTable, ValueKind, renumber
 from plurank.data.columns import (
     Columns,
     as_columns,
@@ -25,7 +25,6 @@ from plurank.data.columns import (
     list_names,
 )
 from plurank.data.encoding import Labels, as_series, encode, missing
-from plurank.data.exclusions import Exclusion
 from plurank.data.items import (
     HIDDEN,
     ON_HIDDEN,

@@ -10,9 +10,9 @@ import polars as pl
 
 from plurank.choices import Ties
 from plurank.data.build import number_rows
+from plurank.data.coded import Exclusion
 from plurank.data.columns import Given, check_options, has_role, list_names, plain_name, read_rows
 from plurank.data.comparisons import Comparisons
-from plurank.data.exclusions import Exclusion
 from plurank.data.formats import find_format, is_polis_matrix, ratings_in
 from plurank.data.frames import TEXT_KINDS, File, FileKind, existing, kind_of, parse_ids, parse_table
 from plurank.data.items import add_items, read_items, texts_in_votes

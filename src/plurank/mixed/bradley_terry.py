@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank import kernels
+from plurank import kernels, metrics
 from plurank.choices import Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.elementary import expit
@@ -21,7 +21,6 @@ from plurank.engine.blocks import (
     group_blocks,
     sum_tree,
 )
-from plurank.metrics.rankings import order_by_score
 from plurank.types import Codes, Floats
 
 ALIKE = 0.2  # the spread of rankings' own scores, as a share of the spread of all
@@ -86,7 +85,7 @@ class BradleyTerry:
     @property
     def rankings(self) -> NDArray[np.int64]:
         """Items by score, (K, Q), best first."""
-        return order_by_score(self.scores)
+        return metrics.order_by_score(self.scores)
 
     @property
     def are_alike(self) -> bool:

@@ -12,21 +12,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank import kernels
+from plurank import kernels, metrics, topic
 from plurank.choices import Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.exceptions import DataError, NotIdentifiableError
 from plurank.inference.posterior import dirichlet_counts
-from plurank.metrics.rankings import places_of
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.priors import Priors, ScorePrior, keep_from_zero, mean_of
 from plurank.mixed.refine import FIRST_ROUNDS, QuasiNewton, Refinement, refine_scores
 from plurank.mixed.users import Users
 from plurank.random import draw_seed, spawn
-from plurank.topic.item_moments import SignedCounts, leading_item_directions
-from plurank.topic.moments import pair_moments
-from plurank.topic.recover import recover_rankings
-from plurank.topic.whitened import successive_projection
 from plurank.types import Floats, Progress, silent
 
 # Find the users who follow one ranking alone, and weigh everybody by them: a start for any number of items.
@@ -44,8 +39,8 @@ LEAST_WEIGHT = 0.02
 
 def find_user_vertices(comparisons: Comparisons, n_rankings: int, *, rng: np.random.Generator) -> Floats:
     """Return weights of all users on K kinds of users, (M, K), none of them zero."""
-    c, signed, counts = comparisons, SignedCounts.of(comparisons), comparisons.weights_of_users()
-    leading = leading_item_directions(
+    c, signed, counts = comparisons, topic.SignedCounts.of(comparisons), comparisons.weights_of_users()
+    leading = topic.leading_item_directions(
         # nothing is taken out: a start may be a little biased
         lambda items: signed.to_items(signed.to_users(items) / counts[:, None]),
         signed.seen(),
@@ -65,7 +60,7 @@ def _extreme_points(points: Floats, n: int) -> Floats:
     smooth = points[_neighbours(points, min(N_NEIGHBOURS, len(points)))].mean(axis=1)
     # a constant coordinate makes projections affine: n points then span n - 1 dimensions
     lifted = np.column_stack([np.full(len(smooth), max(float(np.abs(smooth).mean()), 1e-12)), smooth])
-    return smooth[successive_projection(lifted, n)]
+    return smooth[topic.successive_projection(lifted, n)]
 
 
 def _neighbours(points: Floats, n: int) -> NDArray[np.int64]:
@@ -272,9 +267,9 @@ def from_items(comparisons: Comparisons, n_rankings: int, mixing: Mixing, rng: n
 
 def from_pairs(comparisons: Comparisons, n_rankings: int, _: Mixing, rng: np.random.Generator) -> Point:
     """Recover strict rankings from novel pairs (Algorithm 1) and space their scores evenly."""
-    moments = pair_moments(comparisons, draw_seed(rng))
-    rankings = recover_rankings(moments, n_rankings, "whitened", rng=rng).rounded.rankings
-    places = places_of(rankings)
+    moments = topic.pair_moments(comparisons, draw_seed(rng))
+    rankings = topic.recover_rankings(moments, n_rankings, "whitened", rng=rng).rounded.rankings
+    places = metrics.places_of(rankings)
     return SPREAD * (1.0 - 2.0 * places / (len(places) - 1)), uniform(comparisons.n_users, n_rankings)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from plurank.choices import Mixing
+from plurank.choices import Mixing, MixingChoice
 from plurank.data.encoding import look_up
 from plurank.elementary import expit
 from plurank.exceptions import DataError
@@ -31,18 +31,23 @@ if TYPE_CHECKING:
 class ScoredRankings(RankingModel, loadable=False):
     """A model whose rankings have scores with errors, and whose users have weights with a posterior concentration."""
 
-    mixing: Mixing
+    mixing: MixingChoice
     scores_: Floats
     score_errors_: Floats
     score_correlations_: Floats
     user_concentration_: Floats
+
+    @property
+    @abstractmethod
+    def mixing_(self) -> Mixing:
+        """How rankings are mixed, as given or chosen."""
 
     @abstractmethod
     def _component(self) -> BradleyTerry | OrderedComponent:
         """What the rankings are."""
 
     def _item_scores(self, weights: Floats) -> Floats:
-        if self.mixing == "utility":
+        if self.mixing_ == "utility":
             return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
         return self._wins_by_ranking() @ weights
 
@@ -56,7 +61,7 @@ class ScoredRankings(RankingModel, loadable=False):
 
     def _deviating_scores(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
         """``_item_scores`` of somebody with deviations, and how far these move what ``_place_scores`` says."""
-        if self.mixing == "utility":
+        if self.mixing_ == "utility":
             return mean_wins((self.scores_ @ weights + own)[:, None])[:, 0], (own, errors)
         before = self._item_scores(weights)
         scores = expit(log_odds(before) + own - own.mean())
@@ -113,7 +118,7 @@ class ScoredRankings(RankingModel, loadable=False):
         return self._with_places(frame, own, draw_user(own, user_concentration))
 
     def _place_scores(self) -> tuple[Floats, Floats, Floats]:
-        if self.mixing == "utility":
+        if self.mixing_ == "utility":
             return self.scores_, self.score_errors_, self.score_correlations_
         wins = self._wins_by_ranking()  # what adds up is the probability to win
         return wins, win_gradients(self.scores_, wins) * self.score_errors_, self.score_correlations_

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from plurank import metrics, models
 from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import Summary
@@ -19,18 +20,16 @@ from plurank.engine.blocks import as_comparisons
 from plurank.engine.local import Engine, one_blas_thread, open_engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError
 from plurank.inference.posterior import LEVEL, user_place_bounds
-from plurank.inference.user_effects import Deviations
-from plurank.metrics.rankings import order_by_score
 from plurank.models.fields import COMMON, Fields
 from plurank.models.prediction import PreferenceModel
 from plurank.models.sklearn_api import check_is_fitted
-from plurank.models.votes import count_votes
 from plurank.store.store import Store
 from plurank.text import count
 from plurank.types import Floats, Integers, Progress, silent
 from plurank.validation import check_numbers, check_whole, show_value
 
 if TYPE_CHECKING:
+    from plurank.inference.user_effects import Deviations
     from plurank.metrics.predictions import Influence
     from plurank.models.committee import Committee
     from plurank.models.person import Person
@@ -243,7 +242,7 @@ class RankingModel(PreferenceModel):
         order = look_up(frame["item"], self.items_, "item")
         return frame.with_columns(lower=lower[order], upper=upper[order])
 
-    def rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+    def rank_person(self, weights: Floats, followed: Floats, own: "Deviations | None") -> pl.DataFrame:
         """Rank all items for one person, given their weights (K,), what these may be, and how the person deviates."""
         assert own is None, "a model that learns deviations says how they change an order"
         return self._with_places(self._board(weights), weights, followed)
@@ -323,10 +322,8 @@ class RankingModel(PreferenceModel):
         >>> model.agreement().select("item", "agree", "disagree").rows()
         [('a', 2, 0), ('b', 0, 2)]
         """
-        from plurank.models.consensus import agreement
-
         check_is_fitted(self)
-        return agreement(self, level)
+        return models.agreement(self, level)
 
     def camps(self) -> pl.DataFrame:
         """Return how many users follow each ranking.
@@ -350,10 +347,8 @@ class RankingModel(PreferenceModel):
         >>> plurank.TopicRanking(2, random_state=0).fit(made.comparisons).camps()["people"].sum()
         100
         """
-        from plurank.models.consensus import camps
-
         check_is_fitted(self)
-        return camps(self)
+        return models.camps(self)
 
     def summary(self, *, items: bool = False) -> dict[str, Any]:
         """Return what the model is, in plain values: sizes, camps, how it was fitted, and how well it predicts.
@@ -389,15 +384,13 @@ class RankingModel(PreferenceModel):
         >>> summary["n_users"], summary["n_comparisons"], [camp["people"] for camp in summary["camps"]]
         (100, 2000, [68, 32])
         """
-        from plurank.models.summary import summarise_model, summarise_ranking
-
         check_is_fitted(self)
         rankings = [
-            {**summarise_ranking(self, k, items=items), **self._ranking_values(k, items=items)}
+            {**models.summarise_ranking(self, k, items=items), **self._ranking_values(k, items=items)}
             for k in range(len(self.rankings_))
         ]
         return {
-            **summarise_model(self),
+            **models.summarise_model(self),
             **self._own_values(),
             "details": self._details(),
             "rankings": rankings,
@@ -418,9 +411,7 @@ class RankingModel(PreferenceModel):
 
     def _item_lists(self) -> dict[str, Any]:
         """Common ground, which needs uncertainty, and the items whose places differ most."""
-        from plurank.models.summary import list_divided
-
-        return {"common_ground": None, "most_divided": list_divided(self)}
+        return {"common_ground": None, "most_divided": models.list_divided(self)}
 
     def user_summary(self, user: Any, *, top: int | None = 10) -> dict[str, Any]:
         """Return the weights and the top items of one user of the model, in plain values.
@@ -454,12 +445,10 @@ class RankingModel(PreferenceModel):
         >>> plurank.SingleRanking().fit(votes).user_summary("ann", top=1)["items"][0]["item"]
         'tea'
         """
-        from plurank.models.summary import summarise_user
-
         check_is_fitted(self)
         if top is not None:
             check_whole("top", top, 1)
-        return {**summarise_user(self, user, top), **self._user_values(user)}
+        return {**models.summarise_user(self, user, top), **self._user_values(user)}
 
     def _user_values(self, user: Any) -> dict[str, Any]:  # noqa: ARG002
         """What a class of models adds to the summary of a user."""
@@ -470,10 +459,8 @@ class RankingModel(PreferenceModel):
         drawn = super()._repr_html_()
         if not self.__sklearn_is_fitted__():
             return drawn
-        from plurank.models.summary import facts_as_html, summary_facts
-
         head = drawn or f"<pre>{escape(repr(self))}</pre>"
-        return f"{head}{facts_as_html(summary_facts(self.summary()))}"
+        return f"{head}{models.facts_as_html(models.summary_facts(self.summary()))}"
 
     def fold_in(self, answers: Any = None) -> "Person":
         """Infer the weights of one new person; the model stays as it is.
@@ -504,11 +491,9 @@ class RankingModel(PreferenceModel):
         >>> person.rank()["item"].to_list()
         [3, 2, 1, 0]
         """
-        from plurank.models.person import Person, as_answers
-
         check_is_fitted(self)
-        given = as_answers(answers, self.items_)
-        return Person(self, given if given.items is self.items_ else self._in_own_items(given))
+        given = models.as_answers(answers, self.items_)
+        return models.Person(self, given if given.items is self.items_ else self._in_own_items(given))
 
     def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
         """Return the pair of items to ask a new person about next: the one with the largest expected information gain.
@@ -562,7 +547,7 @@ class RankingModel(PreferenceModel):
 
     def _store_votes(self, source: Comparisons | Store, engine: Engine) -> None:
         """Store the sample sizes of users and items, and the texts of the items."""
-        votes = count_votes(self, source, engine)
+        votes = models.count_votes(self, source, engine)
         self.user_votes_, self.item_votes_, self.item_people_, self.camp_votes_, self.dissenter_votes_ = votes
         texts = None if isinstance(source, Store) else source.texts
         self.item_texts_ = None if texts is None else list(texts)
@@ -600,7 +585,7 @@ class RankingModel(PreferenceModel):
         if self.item_texts_ is not None and len(self.item_texts_) != len(self.items_):
             raise ValueError("item texts are not as many as items")
         scores = getattr(self, "scores_", None)
-        if scores is not None and (order_by_score(scores) != self.rankings_).any():
+        if scores is not None and (metrics.order_by_score(scores) != self.rankings_).any():
             raise ValueError("rankings_ are not in the order of scores_")
 
     def write_weights(self, X: Any, path: str | PathLike[str], *, engine: Any = "local", scheduler: Any = None) -> None:
@@ -630,9 +615,7 @@ class RankingModel(PreferenceModel):
         EngineError
             If Dask is not installed, or its cluster cannot be reached or is lost.
         """
-        from plurank.models.streaming import write_weights
-
-        write_weights(self, X, path, engine=engine, scheduler=scheduler)
+        models.write_weights(self, X, path, engine=engine, scheduler=scheduler)
 
     @property
     def plot(self) -> "Plots":
@@ -667,7 +650,5 @@ class RankingModel(PreferenceModel):
         >>> plurank.load("drinks.plurank").items_.tolist()
         ['tea', 'milk']
         """
-        from plurank.models.persistence import save
-
         check_is_fitted(self)
-        save(self, path)
+        models.save(self, path)

@@ -48,7 +48,7 @@ def common_ground(model: "ScoredRankings", level: float) -> pl.DataFrame:
     check_share("level", level)
     n_items, n_rankings = model.scores_.shape
     blends = [np.eye(n_rankings)]
-    if model.mixing == "utility" and n_rankings > 1:
+    if model.mixing_ == "utility" and n_rankings > 1:
         blends = draw_camps(model.user_weights_, model.user_concentration_, N_BLENDS)
     found = find_common_ground(model.scores_, model.score_errors_, model.score_correlations_, blends, level)
     votes = model.item_votes_

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from plurank import data, inference, metrics
 from plurank.data.build import refuse_missing, refuse_rows
-from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
 from plurank.engine.blocks import as_comparisons, as_source, iterate_users
@@ -20,8 +20,6 @@ from plurank.engine.local import one_blas_thread
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
 from plurank.inference.posterior import dirichlet_counts
-from plurank.inference.user_effects import Deviations, find_deviations
-from plurank.metrics.predictions import accuracy, log_likelihood
 from plurank.models.sklearn_api import Estimator, check_is_fitted
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
@@ -163,8 +161,8 @@ class PreferenceModel(Estimator):
         (2,)
         """
         check_is_fitted(self)
-        columns = as_columns(X)
-        users, left, right = (find_column(columns, role, None) for role in ("user", "left", "right"))
+        columns = data.as_columns(X)
+        users, left, right = (data.find_column(columns, role, None) for role in ("user", "left", "right"))
         items = [self.find_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
         refuse_missing(as_series(users, "user"))
@@ -197,12 +195,12 @@ class PreferenceModel(Estimator):
         own = self._deviations(asked, users)
         return chances if own is None else own.shift(chances, rows, test.winners, test.losers)
 
-    def _deviations(self, asked: Comparisons, users: Sequence[Memberships]) -> Deviations | None:
+    def _deviations(self, asked: Comparisons, users: Sequence[Memberships]) -> "inference.Deviations | None":
         """How users deviate from the rankings they follow, by what they were asked; None where nobody does."""
         if self.user_effect_scale_ is None or not len(asked):
             return None
         chances = self.probabilities(users, asked.user_of_each(), asked.winners, asked.losers)
-        return find_deviations(asked, chances, self.user_effect_scale_)
+        return inference.find_deviations(asked, chances, self.user_effect_scale_)
 
     def score(
         self,
@@ -330,7 +328,9 @@ class PreferenceModel(Estimator):
         parts, n_comparisons, n_users, n_known = [], 0, 0, 0
         for users in iterate_users(X):
             chances, weights = self.predict_held_out(users)
-            parts.append((log_likelihood(chances, weights), accuracy(chances, weights), users.total_weight))
+            parts.append(
+                (metrics.log_likelihood(chances, weights), metrics.accuracy(chances, weights), users.total_weight)
+            )
             n_comparisons, n_users = n_comparisons + len(users), n_users + users.n_users
             n_known += int((look_up(users.users, self.users_, "user") >= 0).sum())
         logs, hits, totals = zip(*parts, strict=True)
@@ -477,9 +477,9 @@ class PreferenceModel(Estimator):
         ['tea']
         """
         chances = self.predict_proba(X)
-        columns = as_columns(X)
+        columns = data.as_columns(X)
         left, right = (
-            self.items_[look_up(find_column(columns, side, None), self.items_, side)] for side in ("left", "right")
+            self.items_[look_up(data.find_column(columns, side, None), self.items_, side)] for side in ("left", "right")
         )
         return np.where(chances >= 0.5, left, right)
 
@@ -574,7 +574,7 @@ def _appearance(X: Any, source: Comparisons | Store) -> NDArray[np.int64] | None
     """Return the numbers of users in the order in which a frame names them first; None for what is no frame."""
     if isinstance(X, (Comparisons, Store)):
         return None
-    codes = look_up(find_column(as_columns(X), "user", None), source.users, "user")
+    codes = look_up(data.find_column(data.as_columns(X), "user", None), source.users, "user")
     known, first = np.unique(codes, return_index=True)
     order = known[np.argsort(first)]
     return order[order >= 0].astype(np.int64)  # -1: somebody all of whose rows were left out

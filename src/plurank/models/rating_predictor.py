@@ -10,11 +10,10 @@ import numpy as np
 
 from plurank.choices import RatingTies
 from plurank.data.build import refuse_missing
-from plurank.data.coded import RatingTable
+from plurank.data.coded import RatingTable, list_exclusions
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
-from plurank.data.exclusions import list_exclusions
 from plurank.data.ratings import compare_rated, read_rated
 from plurank.exceptions import (
     Argument,

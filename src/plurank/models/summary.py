@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plurank.data.coded import Exclusion, list_exclusions
 from plurank.data.encoding import look_up
-from plurank.data.exclusions import Exclusion, list_exclusions
 from plurank.exceptions import DataError
 from plurank.metrics.predictions import Influence
 from plurank.metrics.rankings import most_divided_items

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from plurank import kernels
+from plurank import data, kernels
 from plurank.data.coded import RatingTable
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
-from plurank.data.ratings import is_agreement
 from plurank.engine.blocks import Group, cut_users, groups_of, number_groups, read_users
 from plurank.engine.local import Engine
 from plurank.store.store import Store
@@ -71,7 +70,7 @@ def _count_block(given: tuple[Comparisons | Store, bool], group: Group) -> tuple
 def _count_by_camp(model: "RankingModel", ratings: RatingTable) -> tuple[Integers, Integers] | tuple[None, None]:
     """Count who agrees, passes and disagrees, by item and by the ranking that people follow most, (Q, K, 3), and the
     dissenters who agree and disagree, (Q, 2)."""
-    if not is_agreement(ratings.values):
+    if not data.is_agreement(ratings.values):
         return None, None
     shape = (len(model.items_), len(model.mean_weights_), 3)
     users = look_up(ratings.user_labels, model.users_, "user")[ratings.user_of_each()].astype(np.int64)

@@ -26,8 +26,8 @@ from plurank.data.build import (
     refuse_missing,
     sort_rows,
 )
+from plurank.data.coded import Exclusion
 from plurank.data.columns import Given, OutcomeForm, decide_reading, names_winners, read_rows
-from plurank.data.exclusions import Exclusion
 from plurank.data.frames import TEXT_KINDS, FileKind
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import write_json

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from plurank import kernels
 from plurank.data.build import LEAST_WEIGHT, MOST_WEIGHT, SortedRows
-from plurank.data.coded import COLUMNS
+from plurank.data.coded import COLUMNS, check_exclusions
 from plurank.data.encoding import encode_series, write_array
-from plurank.data.exclusions import check_exclusions
 from plurank.exceptions import DataError
 from plurank.io import write_beside
 from plurank.types import Codes

@@ -9,17 +9,16 @@ from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from plurank.data.coded import Exclusion
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import summarise_counts
 from plurank.data.encoding import Labels, as_labels
-from plurank.data.exclusions import Exclusion
-from plurank.data.frames import File
 from plurank.exceptions import DataError, ParameterError
 from plurank.io import as_path
 from plurank.store.shards import (
@@ -37,10 +36,13 @@ from plurank.store.shards import (
 )
 from plurank.text import describe_spread, list_sizes
 
+if TYPE_CHECKING:
+    from plurank.data.frames import File
+
 _checked: set[tuple[Path, int, int]] = set()  # files whose content this process has checked, with size and time
 
 
-def open_store(path: File) -> "Store":
+def open_store(path: "File") -> "Store":
     r"""Open a store made by ``ingest``.
 
     Parameters
@@ -102,7 +104,7 @@ class Store:
 
     rated: bool | None = None
 
-    def __init__(self, path: File) -> None:
+    def __init__(self, path: "File") -> None:
         self.path = _existing_folder(path)
         self._manifest = read_manifest(self.path)
         check_size(self.path, self._manifest["items"])
@@ -327,7 +329,7 @@ def _key(folder: Path, record: FileRecord) -> tuple[Path, int, int]:
     return file.resolve(), record["checksum"], file.stat().st_mtime_ns
 
 
-def _existing_folder(path: File) -> Path:
+def _existing_folder(path: "File") -> Path:
     folder = as_path(path, "store").resolve()
     if folder.is_file():
         raise DataError(f"{folder} is a file; expected the folder of a store, made by `plurank ingest`.")

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank import data
 from plurank.choices import Detection, Directions, EngineName
 from plurank.data.comparisons import Comparisons
-from plurank.data.split import every_nth_user
 from plurank.engine.blocks import Group, as_source, groups_of, read_users
 from plurank.engine.local import Engine
 from plurank.inference.posterior import dirichlet_counts
@@ -68,7 +68,7 @@ def weigh_users(
     source: Comparisons | Store, rankings: Integers, fit_prior: FitPrior, engine: Engine, on_progress: Progress
 ) -> dict[str, Any]:
     """Fit prior and flip probability in turns on some of the users, then the weights of all."""
-    sample = every_nth_user(source, FLIP_SAMPLE)
+    sample = data.every_nth_user(source, FLIP_SAMPLE)
     flip, weights = FIRST_FLIP, None
     for turn in range(N_ROUNDS):
         on_progress(STAGE, turn / (N_ROUNDS + 1))

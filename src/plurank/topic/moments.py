@@ -20,8 +20,15 @@ from plurank.engine.blocks import Group, cut_users, groups_of, read_users
 from plurank.engine.local import Engine, LocalEngine
 from plurank.exceptions import DataError
 from plurank.store.store import Store
-from plurank.topic.item_moments import laplacian, leading_item_directions
-from plurank.topic.pair_blocks import HalfBlock, PairBlock, PairIndex, informative, inverse
+from plurank.topic.pair_blocks import (
+    HalfBlock,
+    PairBlock,
+    PairIndex,
+    informative,
+    inverse,
+    laplacian,
+    leading_item_directions,
+)
 from plurank.types import Floats
 
 # E as a product of two sparse matrices: every row of E is a mean of vectors that belong to users.

@@ -12,12 +12,11 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from plurank import kernels
+from plurank import kernels, metrics
 from plurank.choices import Mixing
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import index_pairs
 from plurank.engine.blocks import cut_users
-from plurank.metrics.rankings import places_of
 from plurank.types import Codes, Floats
 
 # The comparisons by ordered pair instead of by user: what orders are fitted to.
@@ -119,12 +118,14 @@ class OrderedComponent(ABC):
         c = comparisons
         edges = cut_users(c.offsets, 0)
         columns = (c.offsets, c.winners, c.losers, c.kernel_weights)
-        orders = (places_of(self.rankings), self.win_probabilities_by_gap())
+        orders = (metrics.places_of(self.rankings), self.win_probabilities_by_gap())
         return OrderPass(*kernels.places_pass(edges, *columns, *orders, init, prior, n_rounds))
 
     def probabilities(self, weights: Floats, _: Floats, rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of a table of weights (m, K); their concentration changes nothing."""
-        return kernels.mix_places(rows, left, right, places_of(self.rankings), self.win_probabilities_by_gap(), weights)
+        return kernels.mix_places(
+            rows, left, right, metrics.places_of(self.rankings), self.win_probabilities_by_gap(), weights
+        )
 
     def chances(self, winners: Codes, losers: Codes) -> Floats:
         """P(winner over loser) in every ranking, (n, K)."""
@@ -134,7 +135,7 @@ class OrderedComponent(ABC):
 
     def leads(self, winners: Codes, losers: Codes) -> NDArray[np.int64]:
         """How many places the winner stands ahead of the loser, (n, K)."""
-        places = places_of(self.rankings).astype(np.int64)
+        places = metrics.places_of(self.rankings).astype(np.int64)
         return places[losers] - places[winners]
 
     def better_orders(self, pairs: PairCounts, wins: Floats) -> NDArray[np.int64]:
@@ -156,7 +157,7 @@ class OrderedComponent(ABC):
         # summed by lead; an item at place a leads by -a to Q - 1 - a
         behind = np.cumsum(self.win_probabilities_by_gap(), axis=1)
         behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
-        first = n_items - 1 - places_of(self.rankings)
+        first = n_items - 1 - metrics.places_of(self.rankings)
         sums = np.take_along_axis(behind.T, first + n_items, axis=0) - np.take_along_axis(behind.T, first, axis=0)
         return (sums - 0.5) / (n_items - 1)
 
@@ -193,7 +194,7 @@ def describe_flips(flip_probability: float) -> str:
 
 def ranking_matrix(rankings: Rankings, lower: NDArray[np.int32], higher: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return sigma for some pairs: (2 n_pairs, K), row 2 p for (lower, higher) and row 2 p + 1 for (higher, lower)."""
-    places = places_of(rankings)
+    places = metrics.places_of(rankings)
     forward = places[lower] < places[higher]
     sigma = np.empty((2 * len(lower), len(rankings)), dtype=bool)
     sigma[0::2] = forward

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.choices import Directions
 from plurank.topic.moments import Moments, PairOperator, UserFactors
-from plurank.topic.projections import NovelPairs, not_enough
+from plurank.topic.projections import not_enough
+from plurank.topic.whitened import NovelPairs
 from plurank.types import Floats, Masks, Progress, Singles, silent
 
 # Project the rows of E on random directions, and give the projections of any rows.

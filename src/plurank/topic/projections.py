@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plurank.exceptions import Argument, NotIdentifiableError
-from plurank.topic.embedding import embed
 from plurank.topic.moments import Moments
+from plurank.topic.whitened import NovelPairs, embed
 from plurank.types import Floats, Masks, Progress, silent
 
 Rows = NDArray[np.int64]
@@ -31,21 +31,6 @@ NEAREST = 0.25  # of the squared distance from the mean row: rows closer than th
 PENALTY = 2.0  # standard deviations of its height that count against a row
 HIGHEST_PER_RANKING = 20  # rows looked at along a direction: no lower one stands out
 CHUNK_BYTES = 2**27  # of projections held at a time
-
-
-@dataclass(frozen=True)
-class NovelPairs:
-    """K novel pairs, and what Algorithm 3 needs to express every row by them.
-
-    rows (K,); solid_angles (K,); statistic: how rows were told apart;
-    gram (K, K) and targets (W, K): the quadratic and the linear term of every row's regression on the novel rows.
-    """
-
-    rows: Rows
-    solid_angles: Floats
-    statistic: str
-    gram: Floats
-    targets: Floats
 
 
 @dataclass(frozen=True)
@@ -134,17 +119,32 @@ def find_highest(
     """
     n, n_highest = len(rows.points), min(n_highest, len(rows.points))
     root = np.linalg.cholesky(_definite(rows.points.T @ rows.points))
-    rarely = 1.0 / np.sqrt(rows.counts)[:, None]
+    rarely = 1.0 / np.sqrt(rows.counts)
     found = np.empty((n_projections, n_highest), dtype=np.int64)
     for begin, end in _chunks(n_projections, 8 * n):
         on_progress("projecting on random directions", begin / n_projections)
         g = root @ rng.standard_normal((len(root), end - begin))
         noise = np.sqrt(np.maximum(np.einsum("kr,kl,lr->r", g, rows.noise, g), 0.0))
-        heights = (rows.points @ g - PENALTY * rarely * noise).T
-        top = np.argpartition(-heights, n_highest - 1, axis=1)[:, :n_highest]
-        order = np.argsort(-np.take_along_axis(heights, top, axis=1), axis=1, kind="stable")
-        found[begin:end] = np.take_along_axis(top, order, axis=1)
+        heights = g.T @ rows.points.T
+        heights -= PENALTY * noise[:, None] * rarely
+        found[begin:end] = find_largest(heights, n_highest)
     return found
+
+
+def find_largest(values: Floats, n_largest: int) -> Rows:
+    """Return where the largest values of each line (m, n) are, the largest first, (m, n_largest).
+
+    They lie in those n_largest groups of neighbours whose own largest values are largest: nothing else is sorted.
+    """
+    m, n = values.shape
+    size = max(int(np.sqrt(n / n_largest)), 1)
+    n_whole = n - n % size
+    largest = values[:, :n_whole].reshape(m, -1, size).max(axis=2)
+    groups = np.argpartition(-largest, min(n_largest, largest.shape[1]) - 1, axis=1)[:, :n_largest]
+    members = (np.sort(groups, axis=1)[:, :, None] * size + np.arange(size)).reshape(m, -1)
+    members = np.hstack([members, np.broadcast_to(np.arange(n_whole, n), (m, n - n_whole))])
+    order = np.argsort(-np.take_along_axis(values, members, axis=1), axis=1, kind="stable")[:, :n_largest]
+    return np.take_along_axis(members, order, axis=1)
 
 
 def _definite(matrix: Floats) -> Floats:

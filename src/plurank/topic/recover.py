@@ -13,9 +13,9 @@ from plurank.choices import Detection, Directions
 from plurank.exceptions import NotIdentifiableError
 from plurank.topic.moments import Moments
 from plurank.topic.orders import ranking_matrix
-from plurank.topic.projections import NovelPairs, detect_novel_pairs
+from plurank.topic.projections import detect_novel_pairs
 from plurank.topic.rounding import Rounded, estimate_ranking_matrix, polish_rankings, round_to_rankings
-from plurank.topic.whitened import WhitenedPairs, detect_whitened
+from plurank.topic.whitened import NovelPairs, WhitenedPairs, detect_whitened
 from plurank.types import Progress, silent
 
 PROJECTIONS_PER_RANKING = 150

@@ -11,11 +11,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from plurank import kernels
+from plurank import data, kernels, metrics
 from plurank.data.comparisons import Comparisons
-from plurank.data.split import every_nth_user
 from plurank.elementary import minimise
-from plurank.metrics.rankings import places_of
 from plurank.topic.moments import Moments
 from plurank.topic.orders import Strict, ranking_matrix, win_probabilities
 from plurank.types import Floats
@@ -42,7 +40,7 @@ def infer_weights(
         c.winners,
         c.losers,
         c.kernel_weights,
-        places_of(rankings),
+        metrics.places_of(rankings),
         flip,
         prior,
         begin,
@@ -56,7 +54,7 @@ def fit_flip(comparisons: Comparisons, rankings: NDArray[np.int64], weights: Flo
     c = comparisons
     n_rankings, n_items = rankings.shape
     wins = np.tile(np.arange(2 * n_items - 1) >= n_items, (n_rankings, 1)).astype(np.float64)  # by lead in places
-    shares = kernels.mix_places(c.user_of_each(), c.winners, c.losers, places_of(rankings), wins, weights)
+    shares = kernels.mix_places(c.user_of_each(), c.winners, c.losers, metrics.places_of(rankings), wins, weights)
     return flip_behind(shares, c.weights)
 
 
@@ -142,7 +140,7 @@ def fit_prior_by_likelihood(
     comparisons: Comparisons, rankings: NDArray[np.int64], flip: float, init: Floats
 ) -> LikelyPrior:
     """Improve a Dirichlet prior, from counts ``start`` (K,), for comparisons of some of the users."""
-    c = every_nth_user(comparisons, MOST_CELLS // len(rankings))
+    c = data.every_nth_user(comparisons, MOST_CELLS // len(rankings))
     p = np.ascontiguousarray(Strict(rankings, flip).chances(c.winners, c.losers))
     prior = np.clip(init, *COUNT_RANGE)
     # the most probable weights have one maximum, the bound has many: it is begun at the former

@@ -57,7 +57,7 @@ def draw_contested(model: RankingModel, top: int, ground: Ground | None = None) 
             "nothing is surely common ground or contested, so there is nothing to draw. More votes would tell more."
         )
     about = [f"Places among {count(len(model.items_), 'item')}; a line holds the place with 90% probability."]
-    if model.mixing == "utility":
+    if model.mixing_ == "utility":
         about.append("Camps blend the rankings, so their own orders are nearer to each other.")
     return finish(_stack(panels), "Common ground, and what divides people", about)
 
