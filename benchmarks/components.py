@@ -34,7 +34,7 @@ def measure(kind: str, component: str, seed: int) -> dict[str, object]:
     truth = people(kind, seed)
     train, test = truth.comparisons.split(0.2, random_state=seed)
     begin = time.perf_counter()
-    model = plurank.MixedRanking(N_RANKINGS, component, random_state=seed).fit(train)
+    model = plurank.MixedRanking(N_RANKINGS, component, mixing="probability", random_state=seed).fit(train)
     row = {
         "simulated": kind, "component": component, "seed": seed,
         "ranking_error": round(plurank.ranking_error(model.rankings_, truth.rankings), 5),

@@ -46,7 +46,7 @@ def measure(popularity: str, n_users: int, seed: int) -> dict[str, object]:
     mean = np.full(K, 1.0 / K) if popularity == "equal" else None
     truth = plurank.simulate(n_users, 100, K, 300, concentration=0.1, random_state=seed, mean_weights=mean)
     begin = time.perf_counter()
-    model = plurank.MixedRanking(K, random_state=seed).fit(truth.comparisons)
+    model = plurank.MixedRanking(K, mixing="probability", random_state=seed).fit(truth.comparisons)
     took = time.perf_counter() - begin
     order = plurank.align(model.rankings_, truth.rankings)
     errors = kendall_distances(truth.rankings, model.rankings_)[np.arange(K), order]

@@ -26,7 +26,7 @@ Model = Callable[[], RankingModel]
 
 
 def mixed(n_rankings: int = 10, **parameters: object) -> Model:
-    return lambda: plurank.MixedRanking(n_rankings, random_state=0, **parameters)
+    return lambda: plurank.MixedRanking(n_rankings, random_state=0, **{"mixing": "probability", **parameters})
 
 
 RUNS: dict[str, tuple[str, Model]] = {
@@ -37,6 +37,7 @@ RUNS: dict[str, tuple[str, Model]] = {
     "topics without rankings": ("top 100", lambda: PairTopics(10, random_state=0)),
     "mallows": ("top 100", mixed(component="mallows")),
     "strict": ("top 100", mixed(component="strict")),
+    "all defaults": ("top 100", lambda: plurank.MixedRanking(random_state=0)),
     "probability": ("top 100", mixed()),
     "utility": ("top 100", mixed(mixing="utility")),
     "probability, 8 members": ("top 100", mixed(ensemble=8)),

@@ -85,7 +85,7 @@ def counted(n_comparisons: int) -> Iterator[tuple[Counter[str], Counter[str]]]:
 def measure(name: str, n_rankings: int, case: Case, seed: int) -> dict[str, object]:
     train, test = case(seed)
     with counted(len(train)) as (calls, full):
-        model = plurank.MixedRanking(n_rankings, random_state=seed).fit(train)
+        model = plurank.MixedRanking(n_rankings, mixing="probability", random_state=seed).fit(train)
     row = {
         "set": name, "seed": seed, "n_train": len(train), "n_rankings": n_rankings,
         "calls": calls.total(), "full_passes": round(full.total(), 1),

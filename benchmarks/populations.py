@@ -58,7 +58,7 @@ MODELS: dict[str, dict[str, object]] = {
     "one": {"n_rankings": 1},
     "ten_probability": {"n_rankings": 10, "mixing": "probability"},
     "ten_utility": {"n_rankings": 10, "mixing": "utility"},
-    "auto": {"n_rankings": "auto", "mixing": "auto"},
+    "auto": {},
 }
 
 

@@ -41,7 +41,9 @@ end
 
 def make_model(file: Path) -> None:
     people = plurank.simulate(2000, 500, 10, 60, concentration=0.5, random_state=SEED)
-    model = plurank.MixedRanking(10, init="items", concentration=1.0, score_scale=1.0, max_iter=1000, random_state=SEED)
+    model = plurank.MixedRanking(
+        10, mixing="probability", init="items", concentration=1.0, score_scale=1.0, max_iter=1000, random_state=SEED
+    )
     model.fit(people.comparisons).save(file)
 
 

@@ -73,7 +73,7 @@ def prepare(folder: Path) -> None:
     """Make the files that commands read."""
     made = plurank.simulate(30, 4, 2, 8, random_state=0).comparisons
     made.to_frame().select("user", "winner", "loser").write_csv(folder / "votes.csv")
-    plurank.MixedRanking(2, random_state=0).fit(made).save(folder / "model.plurank")
+    plurank.MixedRanking(2, mixing="probability", random_state=0).fit(made).save(folder / "model.plurank")
     (folder / "pairs.csv").write_text("user,left,right\n0,1,2\n")
     (folder / "orders.csv").write_text("user,item,rank\n0,1,2\n0,2,1\n")
 

@@ -80,7 +80,7 @@ def rivals(data: str, train: plurank.Comparisons, test: plurank.Comparisons) -> 
     }
     for name, parameters in fits.items():
         begin = time.perf_counter()
-        model = plurank.MixedRanking(K, random_state=0, **parameters).fit(train)
+        model = plurank.MixedRanking(K, random_state=0, **{"mixing": "probability", **parameters}).fit(train)
         took = time.perf_counter() - begin
         rows.append({"what": name, "data": data, "n": len(train), "seconds": took, "held_out": model.score(test)})
     for name, fit in (("scikit-learn LDA, 30 iterations", fit_sklearn), ("tomotopy, 500 iterations", fit_tomotopy)):

@@ -18,7 +18,7 @@ MOST_BYTES = 200_000
 def main() -> None:
     """Draw both."""
     IMAGES.mkdir(exist_ok=True)
-    model = plurank.MixedRanking(len(CAMPS), random_state=0).fit(make_people(0).comparisons)
+    model = plurank.MixedRanking(len(CAMPS), mixing="probability", random_state=0).fit(make_people(0).comparisons)
     plurank.save_figure(model.plot.rankings(), IMAGES / "rankings.svg")
     photograph(model, IMAGES / "page.png")
 

@@ -29,7 +29,7 @@ def comparisons():
 
 @pytest.fixture(scope="module")
 def model(comparisons):
-    return MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(comparisons)
+    return MixedRanking(2, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0).fit(comparisons)
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ METHODS: dict[str, Callable[[int, int], RankingModel]] = {
     "RP as printed": lambda k, seed: plurank.TopicRanking(k, "printed", random_state=seed),
     "FJS": lambda k, _: FJS(k),
     "whitened": lambda k, seed: plurank.TopicRanking(k, random_state=seed),
-    "MixedRanking": lambda k, seed: plurank.MixedRanking(k, random_state=seed),
+    "MixedRanking": lambda k, seed: plurank.MixedRanking(k, mixing="probability", random_state=seed),
 }
 NAMES = [*METHODS, "told"]
 MOST_ERROR = {1_000: 0.08, 10_000: 0.03, 30_000: 0.015, 100_000: 0.001}  # of RP, by users

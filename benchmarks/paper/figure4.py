@@ -40,7 +40,7 @@ METHODS: dict[str, Callable[[int, int], RankingModel]] = {
     "FJS": lambda k, _: FJS(k),
     "one ranking": lambda *_: SingleRanking(),
     "whitened": lambda k, seed: plurank.TopicRanking(k, random_state=seed),
-    "MixedRanking": lambda k, seed: plurank.MixedRanking(k, random_state=seed),
+    "MixedRanking": lambda k, seed: plurank.MixedRanking(k, mixing="probability", random_state=seed),
     "MixedRanking, utility": lambda k, seed: plurank.MixedRanking(k, mixing="utility", random_state=seed),
 }
 DRAWN = [name for name in METHODS if name != LIKELIHOOD]

@@ -44,7 +44,14 @@ def fit_once(path: Path, engine: str) -> dict[str, Any]:
         begin = time.perf_counter()
         where = {"engine": "local"} if client is None else {"engine": "dask", "scheduler": client}
         model = plurank.MixedRanking(
-            N_RANKINGS, concentration=3.0, score_scale=1.0, init="items", max_iter=PASSES, tol=1e-12, random_state=0
+            N_RANKINGS,
+            mixing="probability",
+            concentration=3.0,
+            score_scale=1.0,
+            init="items",
+            max_iter=PASSES,
+            tol=1e-12,
+            random_state=0,
         ).fit(data, on_progress=on_progress, **where)
         took = time.perf_counter() - begin
         if client is not None:

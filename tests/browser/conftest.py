@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def camps_model():
     """The three camps of ``plurank demo``."""
-    return plurank.MixedRanking(len(CAMPS), random_state=0).fit(make_people(0).comparisons)
+    return plurank.MixedRanking(len(CAMPS), mixing="probability", random_state=0).fit(make_people(0).comparisons)
 
 
 @pytest.fixture(scope="session")

@@ -63,7 +63,9 @@ def poll_report(tmp_path_factory):
     frame = pl.DataFrame(votes, schema=["user", "item", "rating"], orient="row")
     comparisons = replace(plurank.Comparisons.from_ratings(frame), texts=texts)
     file = tmp_path_factory.mktemp("poll") / "report.html"
-    model = plurank.MixedRanking(3, concentration=1.0, score_scale=1.0, random_state=0, max_iter=20).fit(comparisons)
+    model = plurank.MixedRanking(
+        3, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0, max_iter=20
+    ).fit(comparisons)
     plurank.write_report(model, file, comparisons, with_people=True)
     return file.as_uri()
 

@@ -18,7 +18,7 @@ def odd_service():
     pairs = np.sort(np.array([rng.choice(len(ODD), 2, replace=False) for _ in range(300)]), axis=1)
     labels = np.array(ODD, dtype=object)
     c = plurank.Comparisons.from_arrays(np.arange(300) // 10, labels[pairs[:, 0]], labels[pairs[:, 1]])
-    model = plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(c)
+    model = plurank.MixedRanking(2, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0).fit(c)
     with served_here(model, hide_results=False) as address:
         yield f"{address}/"
 

@@ -85,7 +85,7 @@ def few_votes(few, tmp_path_factory):
 @pytest.fixture(scope="session")
 def mixed_model(few):
     """A MixedRanking of the few."""
-    return plurank.MixedRanking(2, random_state=0).fit(few.comparisons)
+    return plurank.MixedRanking(2, mixing="probability", random_state=0).fit(few.comparisons)
 
 
 @pytest.fixture(scope="session")

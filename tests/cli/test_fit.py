@@ -116,9 +116,9 @@ def test_fit_refuses_to_blend_orders_before_it_reads_data(run, few_votes, tmp_pa
 
 def test_unknown_choices_and_missing_options_are_explained(refuse, few_votes, tmp_path):
     message = refuse("fit", few_votes, "-k", 2, "-o", tmp_path / "m", "--mixing", "add")
-    assert "Invalid value for '--mixing': 'add' is not one of 'probability', 'utility'." in message
-    example = "Example: plurank fit votes.csv -k 3 -o model.plurank"
-    assert f"Missing option '--rankings' / '-k'. {example}" in refuse("fit", few_votes)
+    assert "Invalid value for '--mixing': 'add' is not one of 'auto', 'probability', 'utility'." in message
+    example = "Example: plurank fit votes.csv -o model.plurank"
+    assert f"Missing option '--output' / '-o'. {example}" in refuse("fit", few_votes)
 
 
 def test_a_column_of_an_unknown_role_is_refused_with_the_roles(refuse, few_votes, tmp_path):
@@ -136,37 +136,37 @@ def test_fit_says_how_to_go_on_when_it_stopped_early(run, few_votes, tmp_path, r
     assert not recwarn.list
 
 
-def choose_two(monkeypatch):
-    """Let select_rankings try few numbers, quickly; gives what it was asked."""
-    asked = {}
-    select = plurank.select_rankings
-
-    def select_few(comparisons, **options):
-        asked.update(options)
-        return select(comparisons, [1, 2], concentration=0.5, score_scale=1.5, **options)
-
-    monkeypatch.setattr(plurank, "select_rankings", select_few, raising=False)
-    return asked
-
-
-def test_fit_chooses_the_number_of_rankings_by_itself_and_says_so(run, few_votes, tmp_path, monkeypatch):
-    asked = choose_two(monkeypatch)
-    result = run("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", "--json")
-    found = json.loads(result.stdout)
-    assert tuple(asked["mixing"]) == ("probability", "utility")
-    assert found["settings"]["n_rankings"] == found["selection"]["n_rankings"] == 2
-    assert found["settings"]["mixing"] == found["selection"]["mixing"]
-    assert f"Chosen: {found['selection']['answer']}" in result.stderr
+def test_fit_chooses_the_number_of_rankings_and_the_mixing_and_shows_the_candidates(run, few_votes, tmp_path):
+    result = run("fit", few_votes, "-o", tmp_path / "m")
+    model = plurank.load(tmp_path / "m")
+    selection = model.selection_
+    text = " ".join(result.stdout.split())
+    assert f"* {' '.join(selection['answer'].split())}" in text
+    assert text.count("±") >= 3 * len(selection["candidates"]) - 1
+    assert (
+        run("show", tmp_path / "m").stdout.split("Behind the best")[1:]
+        == result.stdout.split("Saved as")[0].split("Behind the best")[1:]
+    )
+    found = json.loads(run("show", tmp_path / "m", "--json").stdout)
+    assert found["selection"] == selection
+    assert found["settings"]["n_rankings"] == found["settings"]["mixing"] == "auto"
+    assert (found["n_rankings"], found["mixing"]) == (selection["n_rankings"], selection["mixing"])
 
 
 @pytest.mark.parametrize(
-    ("args", "mixing"), [(("--mixing", "utility"), "utility"), (("--component", "strict"), ("probability",))]
+    ("args", "mixings"),
+    [
+        (("-k", "auto", "--mixing", "utility"), {"utility"}),
+        (("-k", "auto", "--component", "strict"), {"probability"}),
+        (("-k", "2"), {"probability", "utility"}),
+    ],
 )
-def test_fit_chooses_among_what_was_asked_for(run, few_votes, tmp_path, monkeypatch, args, mixing):
-    asked = choose_two(monkeypatch)
-    run("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", *args)
-    assert asked["mixing"] == mixing
-    assert plurank.load(tmp_path / "m").get_params()[args[0].removeprefix("--")] == args[1]
+def test_fit_chooses_among_what_was_asked_for(run, few_votes, tmp_path, args, mixings):
+    run("fit", few_votes, "-o", tmp_path / "m", *args)
+    model = plurank.load(tmp_path / "m")
+    assert {row["mixing"] for row in model.selection_["candidates"]} == mixings
+    assert model.mixing_ in mixings
+    assert str(model.n_rankings) == args[1]
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", "2.5", ""])
@@ -177,7 +177,9 @@ def test_fit_refuses_a_number_of_rankings_that_is_none(refuse, few_votes, tmp_pa
 
 
 def test_the_papers_method_does_not_choose_the_number_of_rankings(refuse, few_votes, tmp_path):
-    assert "-k auto requires --method mixed" in refuse("fit", few_votes, "-k", "auto", "-o", tmp_path / "m", *TOPIC)
+    for options in ((), ("-k", "auto")):
+        message = refuse("fit", few_votes, "-o", tmp_path / "m", *TOPIC, *options)
+        assert "--method topic requires a number of rankings, e.g. -k 3; auto is for --method mixed." in message
 
 
 def test_fit_says_in_words_when_the_diagonal_has_gaps(run, tmp_path):
@@ -301,7 +303,3 @@ def test_fit_leaves_the_old_model_when_saving_fails(run, few_votes, tmp_path, mo
     assert "Error: m: Permission denied" in run("fit", few_votes, "-k", 1, "-o", tmp_path / "m", code=2).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
     assert (tmp_path / "m").read_text() == "old"
-
-
-def test_fit_needs_to_know_how_many_rankings(run, votes, tmp_path):
-    assert "--rankings" in run("fit", votes, "-o", tmp_path / "m", code=2).stderr

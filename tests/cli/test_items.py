@@ -46,7 +46,9 @@ def texts_model(export, tmp_path_factory):
 
     file = tmp_path_factory.mktemp("texts") / "model.plurank"
     made = read_any(export / "votes.csv", items=export / "comments.csv")
-    plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(made).save(file)
+    plurank.MixedRanking(2, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0).fit(made).save(
+        file
+    )
     return file
 
 

@@ -146,7 +146,7 @@ def test_show_prints_the_places_an_item_may_have(run, tmp_path):
 
 def test_show_says_so_when_all_rankings_have_the_same_order(run, write, tmp_path):
     votes = write("votes.csv", "user,winner,loser", *(f"{user},{pair}" for user in "uv" for pair in ("x,y", "y,z")))
-    model = plurank.MixedRanking(2, random_state=0).fit(plurank.read_comparisons(votes))
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(plurank.read_comparisons(votes))
     assert len({tuple(order) for order in model.rankings_.tolist()}) == 1
     model.save(tmp_path / "m.plurank")
     assert "All rankings have the same order: one may be enough." in run("show", tmp_path / "m.plurank").stdout
@@ -161,7 +161,7 @@ def test_show_says_in_words_how_much_people_mix_as_the_report_does(run, mixed_mo
 
 @pytest.mark.parametrize("component", ["mallows", "strict"])
 def test_show_reads_models_of_orders_too(run, few, tmp_path, component):
-    model = plurank.MixedRanking(2, component, random_state=0).fit(few.comparisons)
+    model = plurank.MixedRanking(2, component, mixing="probability", random_state=0).fit(few.comparisons)
     model.save(tmp_path / "m.plurank")
     assert f"({component})" in run("show", tmp_path / "m.plurank").stdout
     found = json.loads(run("show", tmp_path / "m.plurank", "--json").stdout)

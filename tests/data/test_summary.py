@@ -18,7 +18,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def model(people):
-    return plurank.MixedRanking(2, random_state=0, max_iter=50).fit(people)
+    return plurank.MixedRanking(2, mixing="probability", random_state=0, max_iter=50).fit(people)
 
 
 @pytest.fixture

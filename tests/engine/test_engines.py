@@ -19,12 +19,12 @@ from plurank.engine.blocks import (
 from tests.contracts.equality import assert_same_model
 
 MODELS = {
-    "mixed": lambda: plurank.MixedRanking(3, random_state=0),
+    "mixed": lambda: plurank.MixedRanking(3, mixing="probability", random_state=0),
     "blended": lambda: plurank.MixedRanking(2, mixing="utility", random_state=1),
     "an ensemble of blends": lambda: plurank.MixedRanking(
         2, mixing="utility", ensemble=2, concentration=1.0, score_scale=1.0, random_state=1
     ),
-    "as if rated": lambda: plurank.MixedRanking(3, from_ratings=True, random_state=0),
+    "as if rated": lambda: plurank.MixedRanking(3, mixing="probability", from_ratings=True, random_state=0),
     "the paper's": lambda: plurank.TopicRanking(3, random_state=0),
     "as printed": lambda: plurank.TopicRanking(2, "printed", n_projections=100, random_state=0),
     "the paper's projections": lambda: plurank.TopicRanking(2, "projections", n_projections=100, random_state=0),
@@ -120,7 +120,7 @@ def test_the_number_of_rankings_is_chosen_as_in_memory(stored):
 
 def test_orders_are_refused_from_a_store_with_what_to_do(stored):
     with pytest.raises(ParameterError, match="to_comparisons"):
-        plurank.MixedRanking(2, "mallows").fit(stored[0])
+        plurank.MixedRanking(2, "mallows", mixing="probability").fit(stored[0])
 
 
 @pytest.mark.parametrize(
@@ -135,14 +135,14 @@ def test_orders_are_refused_from_a_store_with_what_to_do(stored):
 )
 def test_places_to_work_that_make_no_sense_are_refused(where, message, stored):
     with pytest.raises(ParameterError, match=message):
-        plurank.MixedRanking(2).fit(stored[1], **where)
+        plurank.MixedRanking(2, mixing="probability").fit(stored[1], **where)
 
 
 def test_an_engine_whose_package_is_missing_says_what_to_install(stored, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "plurank.engine.dask", raising=False)
     with pytest.raises(EngineError, match=r"requires distributed: pip install 'plurank\[dask\]'"):
-        plurank.MixedRanking(2).fit(stored[0], engine="dask")
+        plurank.MixedRanking(2, mixing="probability").fit(stored[0], engine="dask")
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 13, 64, 100])

@@ -85,7 +85,9 @@ def test_a_fit_that_was_stopped_is_not_lost_by_mistake(stored, tmp_path):
     with pytest.raises(ParameterError, match="already contains a fit"):
         make().fit(store, checkpoint=tmp_path)
     with pytest.raises(ParameterError, match="belongs to another fit: mixing was"):
-        plurank.MixedRanking(3, random_state=0, tol=1e-9).fit(store, checkpoint=tmp_path, resume=True)
+        plurank.MixedRanking(3, mixing="probability", random_state=0, tol=1e-9).fit(
+            store, checkpoint=tmp_path, resume=True
+        )
     assert (tmp_path / "checkpoint.npz").exists()
     with pytest.raises(ParameterError, match="resume=True requires checkpoint, the folder"):
         make().fit(store, resume=True)
@@ -131,7 +133,7 @@ def test_folders_that_cannot_be_are_refused(checkpoint, message, stored):
 def test_a_generator_cannot_be_resumed_and_is_refused(stored, tmp_path):
     rng = np.random.default_rng(0)
     with pytest.raises(ParameterError, match="got a generator"):
-        plurank.MixedRanking(2, random_state=rng).fit(stored[0], checkpoint=tmp_path)
+        plurank.MixedRanking(2, mixing="probability", random_state=rng).fit(stored[0], checkpoint=tmp_path)
 
 
 def test_a_checkpoint_is_of_one_store_and_numbers_are_compared_as_numbers(stored, weighted_store, tmp_path):

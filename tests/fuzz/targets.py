@@ -153,7 +153,9 @@ def _rank(name: str) -> Callable[[int, bytes, Path], None]:
 def _model() -> bytes:
     """A small model, as its file."""
     people = plurank.simulate(12, 5, 2, 12, random_state=0)
-    kind = plurank.MixedRanking(2, init="items", concentration=1.0, score_scale=1.0, max_iter=200, random_state=0)
+    kind = plurank.MixedRanking(
+        2, mixing="probability", init="items", concentration=1.0, score_scale=1.0, max_iter=200, random_state=0
+    )
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kind.fit(people.comparisons).save(Path(folder) / "m.plurank")

@@ -25,7 +25,7 @@ from plurank.models.base import RankingModel
 from tests.long import RESULTS
 
 MODELS: dict[str, Callable[[], RankingModel]] = {
-    "MixedRanking(2)": lambda: plurank.MixedRanking(2, random_state=0),
+    "MixedRanking(2)": lambda: plurank.MixedRanking(2, mixing="probability", random_state=0),
     "MixedRanking(2, utility)": lambda: plurank.MixedRanking(2, mixing="utility", random_state=0),
     "MixedRanking(1)": lambda: plurank.MixedRanking(1, random_state=0),
     "MixedRanking(1, mallows)": lambda: plurank.MixedRanking(1, "mallows", random_state=0),

@@ -133,9 +133,9 @@ def kill_saving(folder: Path, draw: random.Random) -> Iterator[str]:
 
 def fit_small(comparisons: plurank.Comparisons) -> plurank.MixedRanking:
     warnings.simplefilter("ignore")  # that it stops early is meant
-    return plurank.MixedRanking(2, init="items", concentration=1, score_scale=1, max_iter=5, random_state=0).fit(
-        comparisons
-    )
+    return plurank.MixedRanking(
+        2, mixing="probability", init="items", concentration=1, score_scale=1, max_iter=5, random_state=0
+    ).fit(comparisons)
 
 
 def content(folder: Path) -> dict[str, bytes]:

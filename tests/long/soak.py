@@ -92,6 +92,8 @@ def draw_model(rng: np.random.Generator) -> Any:
     mixed = {**given, "max_iter": int(rng.choice([1, 5, 200])), "random_state": seed}
     makers = (
         lambda: plurank.MixedRanking(n_rankings, **mixed),
+        lambda: plurank.MixedRanking("auto", **mixed),
+        lambda: plurank.MixedRanking(n_rankings, mixing="probability", **mixed),
         lambda: plurank.MixedRanking(n_rankings, mixing="utility", **mixed),
         lambda: plurank.MixedRanking(n_rankings, init=str(rng.choice(["items", "pairs", "random"])), **mixed),
         lambda: plurank.MixedRanking(

@@ -71,7 +71,7 @@ def test_few_people_are_not_judged():
 
 
 def test_influence_survives_plain_values_and_files(tmp_path):
-    model = plurank.MixedRanking(2, random_state=0).fit(judges(0, 2))
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(judges(0, 2))
     model.save(tmp_path / "model.plurank")
     assert plurank.load(tmp_path / "model.plurank").influence == model.influence
     good = model.influence.to_dict()

@@ -40,7 +40,7 @@ def test_what_is_no_quality_is_refused(broken):
 def test_a_fit_says_how_well_it_predicted_what_it_had_held_out(tmp_path):
     people = plurank.simulate(300, 8, 2, 30, random_state=0)
     train, test = people.comparisons.split(random_state=0)
-    model = plurank.MixedRanking(2, random_state=0).fit(train)
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(train)
     measured = Quality.from_dict(model.quality_)
     # people this consistent have items held out, which are harder to predict than single comparisons
     assert measured.accuracy == pytest.approx(model.accuracy(test), abs=0.06)
@@ -52,5 +52,10 @@ def test_a_fit_says_how_well_it_predicted_what_it_had_held_out(tmp_path):
 
 def test_where_nothing_was_held_out_nobody_knows_how_well_it_predicts():
     people = plurank.simulate(100, 8, 2, 20, random_state=0).comparisons
-    assert plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(people).quality_ is None
-    assert plurank.MixedRanking(2, "strict", random_state=0).fit(people).quality_ is None
+    assert (
+        plurank.MixedRanking(2, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0)
+        .fit(people)
+        .quality_
+        is None
+    )
+    assert plurank.MixedRanking(2, "strict", mixing="probability", random_state=0).fit(people).quality_ is None

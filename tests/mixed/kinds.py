@@ -5,11 +5,11 @@ from plurank import MixedRanking
 # choosing the priors takes many passes; it is tested where it matters
 GIVEN = {"concentration": 1.0, "score_scale": 1.0, "random_state": 0}
 KINDS = {
-    "probability": {},
+    "probability": {"mixing": "probability"},
     "utility": {"mixing": "utility"},
     "mallows": {"component": "mallows"},
     "strict": {"component": "strict"},
-    "ensemble": {"ensemble": 2},
+    "ensemble": {"mixing": "probability", "ensemble": 2},
 }
 SCORED = ["probability", "utility", "ensemble"]
 

@@ -31,7 +31,7 @@ def shuffle_users(comparisons, seed):
 
 
 def auto(comparisons, **parameters):
-    return MixedRanking("auto", mixing="auto", random_state=0, **parameters).fit(comparisons)
+    return MixedRanking(random_state=0, **parameters).fit(comparisons)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -80,17 +80,17 @@ def test_a_start_that_fails_says_why():
 
 def test_priors_are_chosen_on_held_out_comparisons(truth):
     train, test = truth.comparisons.split(0.2, random_state=0)
-    chosen = MixedRanking(2, random_state=0).fit(train)
-    held_back = MixedRanking(2, concentration=1000.0, score_scale=0.03, random_state=0).fit(train)
+    chosen = MixedRanking(2, mixing="probability", random_state=0).fit(train)
+    held_back = MixedRanking(2, mixing="probability", concentration=1000.0, score_scale=0.03, random_state=0).fit(train)
     assert chosen.score(test) > held_back.score(test)
-    half = MixedRanking(2, score_scale=0.7, random_state=0).fit(train)
+    half = MixedRanking(2, mixing="probability", score_scale=0.7, random_state=0).fit(train)
     assert half.score_scale_ == 0.7
     assert half.concentration_ != 3.0
 
 
 def test_data_too_few_to_hold_anything_out_keep_the_vague_priors():
     c = Comparisons.from_arrays([1, 1, 2], list("aab"), list("bcc"))
-    model = MixedRanking(2, random_state=0).fit(c)
+    model = MixedRanking(2, mixing="probability", random_state=0).fit(c)
     assert (model.concentration_, model.score_scale_) == (3.0, 1.0)
 
 

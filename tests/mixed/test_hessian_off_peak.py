@@ -39,7 +39,7 @@ def test_nothing_is_added_where_scores_are_known_well():
 
 def test_places_that_nobody_contradicts_are_certain():
     people = simulate(200, 8, 2, 40, 1.0, 0, mean_weights=[0.5, 0.5])
-    model = MixedRanking(2, random_state=0).fit(people.comparisons)
+    model = MixedRanking(2, mixing="probability", random_state=0).fit(people.comparisons)
     for k in (1, 2):
         board = model.leaderboard(k)
         assert (board["upper"] - board["lower"]).max() <= 1

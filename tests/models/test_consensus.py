@@ -132,7 +132,9 @@ def test_a_file_of_an_earlier_version_knows_no_votes(polled, tmp_path):
 
 def test_an_item_that_everybody_passed_on_has_no_share(votes):
     passed = pl.DataFrame({"user": range(40), "item": ["hard"] * 40, "rating": [0] * 40}, schema=votes[0].schema)
-    model = plurank.MixedRanking(2, random_state=0).fit(plurank.Comparisons.from_ratings(pl.concat([votes[0], passed])))
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(
+        plurank.Comparisons.from_ratings(pl.concat([votes[0], passed]))
+    )
     row = model.common_ground().row(by_predicate=pl.col("item") == "hard", named=True)
     assert (row["votes"], row["least_agreement"], row["most_agreement"]) == (40, None, None)
     assert row["label"] not in (*LISTED, "contested")
@@ -142,7 +144,7 @@ def test_an_item_that_everybody_passed_on_has_no_share(votes):
 def test_an_update_adds_votes(votes):
     frame, _ = votes
     first, later = frame.filter(pl.col("user") < 150), frame.filter(pl.col("user") >= 150)
-    model = plurank.MixedRanking(2, random_state=0).fit(plurank.Comparisons.from_ratings(first))
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(plurank.Comparisons.from_ratings(first))
     model.update(plurank.Comparisons.from_ratings(later))
     counted = dict(model.common_ground().select("item", "votes").rows())
     assert counted == dict(frame.group_by("item").len().rows())
@@ -150,7 +152,7 @@ def test_an_update_adds_votes(votes):
 
 
 def test_an_update_without_votes_leaves_levels_of_agreement_as_they_were(votes):
-    model = plurank.MixedRanking(2, random_state=0).fit(votes[1])
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(votes[1])
     before = model.agreement()
     labels = labels_of(model)
     model.update(plurank.Comparisons.from_arrays(["new", "new"], ["s00", "s40"], ["s01", "s02"]))
@@ -167,7 +169,9 @@ def test_one_person_makes_no_item_liked_however_often_they_say_so():
         {"user": ["troll"] * 24, "winner": ["planted"] * 24, "loser": [str(n % 12) for n in range(24)]}
     )
     for n_rankings in (1, 2):
-        model = plurank.MixedRanking(n_rankings, random_state=0).fit(pl.concat([made.with_columns(**names), troll]))
+        model = plurank.MixedRanking(n_rankings, mixing="probability", random_state=0).fit(
+            pl.concat([made.with_columns(**names), troll])
+        )
         row = model.common_ground().row(by_predicate=pl.col("item") == "planted", named=True)
         assert (row["votes"], row["people"], row["label"]) == (24, 1, "not enough votes")
 
@@ -252,8 +256,10 @@ def test_stores_count_votes_as_memory_does(tmp_path):
     made = plurank.simulate(60, 8, 2, 20, random_state=0).comparisons
     made.to_frame().write_csv(tmp_path / "votes.csv")
     store = plurank.ingest(tmp_path / "votes.csv", tmp_path / "store")
-    in_memory = plurank.MixedRanking(2, random_state=0).fit(plurank.read_comparisons(tmp_path / "votes.csv"))
-    stored = plurank.MixedRanking(2, random_state=0).fit(store)
+    in_memory = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(
+        plurank.read_comparisons(tmp_path / "votes.csv")
+    )
+    stored = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(store)
     assert stored.common_ground().equals(in_memory.common_ground())
     assert stored.camps().equals(in_memory.camps())
     assert stored.influence == in_memory.influence

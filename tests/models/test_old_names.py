@@ -9,7 +9,9 @@ from plurank.models.fields import RENAMED
 
 @pytest.fixture(scope="module")
 def model(easy):
-    return plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(easy.comparisons)
+    return plurank.MixedRanking(2, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0).fit(
+        easy.comparisons
+    )
 
 
 @pytest.mark.parametrize(("old", "value"), [("start", "items"), ("spread", 2.0), ("rated", True)])

@@ -53,7 +53,7 @@ def models(split):
     comparisons = Comparisons.from_ratings(split[0])
     return {
         "utility": MixedRanking(2, mixing="utility", random_state=0).fit(comparisons),
-        "probability": MixedRanking(2, random_state=0).fit(comparisons),
+        "probability": MixedRanking(2, mixing="probability", random_state=0).fit(comparisons),
         "ensemble": MixedRanking(2, mixing="utility", ensemble=2, random_state=0, **GIVEN).fit(comparisons),
         "strict": MixedRanking(2, "strict", random_state=0, **GIVEN).fit(comparisons),
         "topic": TopicRanking(2, random_state=0).fit(comparisons),
@@ -234,7 +234,7 @@ def test_a_model_read_from_a_file_predicts_the_same_stars(models, split, tmp_pat
 
 def test_ratings_count_as_what_was_observed_even_if_the_model_was_fitted_to_single_answers(split):
     answers = plurank.simulate(80, N_ITEMS, 2, 60, random_state=0, items=[f"i{n}" for n in range(N_ITEMS)]).comparisons
-    model = MixedRanking(2, random_state=0).fit(answers)
+    model = MixedRanking(2, mixing="probability", random_state=0).fit(answers)
     assert not model.from_ratings_
     made = model._in_own_items(Comparisons.from_ratings(split[0]))
     user_concentration = model.memberships(made)[0].user_concentration - model.concentration_
@@ -281,7 +281,7 @@ def test_bad_parameters_are_refused_with_a_sentence(parameters, message, models,
 
 def test_a_model_that_is_not_fitted_is_refused(split):
     with pytest.raises(NotFittedError):
-        RatingPredictor(MixedRanking(2)).fit(split[0])
+        RatingPredictor(MixedRanking(2, mixing="probability")).fit(split[0])
 
 
 def test_ratings_that_are_no_levels_are_refused(models):
@@ -309,7 +309,7 @@ def test_the_predictor_is_a_public_name():
 
 def test_ratings_of_items_the_model_knows_none_of_are_refused():
     s = plurank.simulate(30, 5, 2, 20, random_state=0)
-    model = plurank.MixedRanking(2, random_state=0).fit(s.comparisons)
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(s.comparisons)
     ratings = pl.DataFrame({"user": [0, 0, 1], "item": ["a", "b", "c"], "rating": [1, 2, 3]})
     with pytest.raises(plurank.DataError, match="knows none of the items rated, such as 'a'; it knows 0"):
         plurank.RatingPredictor(model).fit(ratings)

@@ -26,7 +26,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def model(few):
-    return plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(few)
+    return plurank.MixedRanking(2, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0).fit(few)
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_tags_say_what_a_model_is(model):
 
 def test_a_clone_has_parameters_of_its_own():
     rng = np.random.default_rng(0)
-    model = plurank.MixedRanking(2, random_state=rng).set_output(transform="polars")
+    model = plurank.MixedRanking(2, mixing="probability", random_state=rng).set_output(transform="polars")
     for copied in (sklearn.clone(model), clone(model)):
         assert copied.random_state is not rng
         assert copied.random_state.bit_generator.state == rng.bit_generator.state

@@ -14,7 +14,7 @@ def comparisons():
 
 @pytest.fixture(scope="module")
 def model(comparisons):
-    return plurank.MixedRanking(2, random_state=0).fit(comparisons)
+    return plurank.MixedRanking(2, mixing="probability", random_state=0).fit(comparisons)
 
 
 def test_a_notebook_shows_the_facts_of_a_fitted_model(model):
@@ -22,12 +22,12 @@ def test_a_notebook_shows_the_facts_of_a_fitted_model(model):
     for name, value in summary_facts(model.summary()):
         assert f"<th>{name}</th>" in drawn
         assert value.replace("'", "&#x27;") in drawn
-    assert "<th>data</th>" not in plurank.MixedRanking(2)._repr_html_()
-    assert repr(model) == "MixedRanking(n_rankings=2, random_state=0)"
+    assert "<th>data</th>" not in plurank.MixedRanking(2, mixing="probability")._repr_html_()
+    assert repr(model) == "MixedRanking(mixing='probability', n_rankings=2, random_state=0)"
 
 
 def test_what_a_notebook_shows_cannot_be_markup(model, comparisons):
-    model = plurank.MixedRanking(2, random_state=0).fit(comparisons)
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(comparisons)
     model.data_ = {**model.data_, "excluded": [{"what": "user", "n": 1, "total": 9, "reason": "<script>"}]}
     assert "<script>" not in model._repr_html_().split("<table>")[-1]
     assert "1 of 9 users: &lt;script&gt;" in model._repr_html_()
@@ -47,7 +47,11 @@ def test_a_model_of_an_unknown_origin_is_summarised_too():
 
 
 def test_facts_tell_what_is_particular_to_a_method(comparisons):
-    found = dict(summary_facts(plurank.MixedRanking(2, "strict", random_state=0).fit(comparisons).summary()))
+    found = dict(
+        summary_facts(
+            plurank.MixedRanking(2, "strict", mixing="probability", random_state=0).fit(comparisons).summary()
+        )
+    )
     assert found["a ranking is"].endswith("(strict)")
     assert "contradict the user's rankings" in found["flip probability"]
     assert found["data"] == "60 users, 5 items, 720 comparisons"
@@ -59,7 +63,7 @@ def test_facts_tell_what_is_particular_to_a_method(comparisons):
 
 def test_a_fit_that_did_not_converge_says_so(comparisons):
     with pytest.warns(plurank.ConvergenceWarning):
-        model = plurank.MixedRanking(2, max_iter=1, random_state=0).fit(comparisons)
+        model = plurank.MixedRanking(2, mixing="probability", max_iter=1, random_state=0).fit(comparisons)
     assert dict(summary_facts(model.summary()))["fit"] == "not converged after 1 iteration"
 
 

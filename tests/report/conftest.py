@@ -10,7 +10,7 @@ ODD = [
     "same " * 12 + "one", "same " * 12 + "two",
 ]  # fmt: skip
 MAKERS = {
-    "MixedRanking": lambda: plurank.MixedRanking(3, random_state=0, max_iter=20),
+    "MixedRanking": lambda: plurank.MixedRanking(3, mixing="probability", random_state=0, max_iter=20),
     "TopicRanking": lambda: plurank.TopicRanking(2, random_state=0),
     "SingleRanking": plurank.SingleRanking,
     "ClusteredRanking": lambda: plurank.ClusteredRanking(2, n_starts=1, random_state=0),

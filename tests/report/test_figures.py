@@ -189,7 +189,7 @@ def test_figures_are_not_saved_where_they_cannot_be(name, error, mixed, tmp_path
 
 def test_nothing_is_drawn_before_a_fit():
     with pytest.raises(Exception, match="not fitted"):
-        plurank.MixedRanking(2).plot  # noqa: B018
+        plurank.MixedRanking(2, mixing="probability").plot  # noqa: B018
 
 
 def test_labels_that_are_cut_alike_stay_apart():

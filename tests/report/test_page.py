@@ -154,7 +154,7 @@ def polled():
 def poll_text(tmp_path_factory):
     """What the page of a poll says."""
     path = tmp_path_factory.mktemp("poll") / "report.html"
-    plurank.write_report(plurank.MixedRanking(2, random_state=0).fit(polled()), path)
+    plurank.write_report(plurank.MixedRanking(2, mixing="probability", random_state=0).fit(polled()), path)
     return " ".join(" ".join(read(path).text).split())
 
 
@@ -177,7 +177,7 @@ def test_statements_are_shown_in_full_and_no_stop_is_doubled(poll_text):
 
 
 def test_people_are_named_on_request(tmp_path):
-    model = plurank.MixedRanking(2, random_state=0).fit(polled())
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0).fit(polled())
     plurank.write_report(model, tmp_path / "report.html", with_people=True)
     assert "@example.org" in " ".join(read(tmp_path / "report.html").text)
 
@@ -193,7 +193,7 @@ def test_a_model_that_rests_on_few_people_says_so(mixed, tmp_path, monkeypatch):
 
 def test_a_committee_is_named_where_items_are_things_to_choose(tmp_path, poll_text):
     made = plurank.simulate(120, 10, 2, 30, random_state=0)
-    model = plurank.MixedRanking(2, random_state=0, max_iter=10).fit(made.comparisons)
+    model = plurank.MixedRanking(2, mixing="probability", random_state=0, max_iter=10).fit(made.comparisons)
     plurank.write_report(model, tmp_path / "report.html")
     text = " ".join(" ".join(read(tmp_path / "report.html").text).split())
     assert "A committee of 3" in text

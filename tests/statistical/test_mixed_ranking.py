@@ -23,14 +23,16 @@ def test_three_hundred_people_are_enough_for_three_rankings_of_thirty_items(comp
     # Measured for these seeds: 0.
     for seed in range(2):
         s = simulate(300, 30, 3, 100, random_state=seed, mean_weights=EVEN)
-        model = MixedRanking(3, component, concentration=0.1, score_scale=1.0, random_state=0).fit(s.comparisons)
+        model = MixedRanking(
+            3, component, mixing="probability", concentration=0.1, score_scale=1.0, random_state=0
+        ).fit(s.comparisons)
         assert ranking_error(model.rankings_, s.rankings) <= 0.02
         assert model.converged_
 
 
 def test_rankings_are_recovered_with_priors_chosen_on_held_out_comparisons():
     s = simulate(300, 30, 3, 100, random_state=1, mean_weights=EVEN)
-    model = MixedRanking(3, random_state=0).fit(s.comparisons)
+    model = MixedRanking(3, mixing="probability", random_state=0).fit(s.comparisons)
     # measured: 0
     assert ranking_error(model.rankings_, s.rankings) <= 0.02
     # the simulation's weights have concentration 0.1, and are wide apart
@@ -39,7 +41,9 @@ def test_rankings_are_recovered_with_priors_chosen_on_held_out_comparisons():
 
 def test_strict_rankings_recover_the_papers_model():
     s = simulate(300, 30, 3, 100, random_state=0, mean_weights=EVEN)
-    model = MixedRanking(3, "strict", concentration=0.1, score_scale=1.0, random_state=0).fit(s.comparisons)
+    model = MixedRanking(3, "strict", mixing="probability", concentration=0.1, score_scale=1.0, random_state=0).fit(
+        s.comparisons
+    )
     order = align(model.rankings_, s.rankings)
     assert ranking_error(model.rankings_, s.rankings) == 0
     # nobody flipped anything: half a comparison in 30,000 is the least the model allows
@@ -53,7 +57,7 @@ def test_strict_rankings_recover_the_papers_model():
 def test_strict_rankings_find_the_planted_share_of_flips(rate):
     s = simulate(300, 15, 3, 100, random_state=0, mean_weights=EVEN)
     c = flipped(s.comparisons, rate, np.random.default_rng(0))
-    model = MixedRanking(3, "strict", concentration=0.1, score_scale=1.0, random_state=0).fit(c)
+    model = MixedRanking(3, "strict", mixing="probability", concentration=0.1, score_scale=1.0, random_state=0).fit(c)
     assert ranking_error(model.rankings_, s.rankings) < 0.02
     # weights explain some flips: the estimate stays a little below
     assert 0.7 * rate < model.flip_probability_ < 1.1 * rate
@@ -66,7 +70,7 @@ def test_scores_predict_noisy_choices_better_than_strict_rankings(seed):
     # when two models are compared on the same ones.
     t = simulate_scores(300, 15, 3, 60, "probability", seed, score_scale=1.5, shared=0.5, concentration=0.5)
     train, test = t.comparisons.split(0.2, random_state=0)
-    scored = MixedRanking(3, concentration=0.5, score_scale=1.0, random_state=0).fit(train)
+    scored = MixedRanking(3, mixing="probability", concentration=0.5, score_scale=1.0, random_state=0).fit(train)
     assert scored.score(test) > TopicRanking(3, random_state=0).fit(train).score(test) + 0.02
 
 

@@ -32,16 +32,18 @@ def drinkers():
 
 @pytest.fixture(scope="session")
 def model(drinkers):
-    return plurank.MixedRanking(2, init="items", concentration=1.0, score_scale=1.0, random_state=0).fit(drinkers)
+    return plurank.MixedRanking(
+        2, mixing="probability", init="items", concentration=1.0, score_scale=1.0, random_state=0
+    ).fit(drinkers)
 
 
 @pytest.fixture(scope="session")
 def numbered():
     """A model whose users and items are whole numbers."""
     made = plurank.simulate(100, 6, 2, 30, random_state=1, mean_weights=[0.6, 0.4])
-    return plurank.MixedRanking(2, init="items", concentration=1.0, score_scale=1.0, random_state=0).fit(
-        made.comparisons
-    )
+    return plurank.MixedRanking(
+        2, mixing="probability", init="items", concentration=1.0, score_scale=1.0, random_state=0
+    ).fit(made.comparisons)
 
 
 @pytest.fixture

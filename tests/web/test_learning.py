@@ -126,7 +126,13 @@ def test_answers_count_in_full_for_a_model_of_ratings(drinkers, give, database):
     answers = plurank.read_feedback(database)
     for rated in (True, None):
         model = plurank.MixedRanking(
-            2, init="items", concentration=1.0, score_scale=1.0, from_ratings=rated, random_state=0
+            2,
+            mixing="probability",
+            init="items",
+            concentration=1.0,
+            score_scale=1.0,
+            from_ratings=rated,
+            random_state=0,
         )
         model.fit(replace(drinkers, rated=True))
         assert model.from_ratings_

@@ -50,7 +50,9 @@ def test_counts_of_a_few_people_are_not_told(open_client):
     few = [(f"few {n}", "b", "a") for n in range(3) for _ in range(20)]
     many = [(f"many {n}", "a", "b") for n in range(30) for _ in range(20)]
     comparisons = plurank.Comparisons.from_arrays(*zip(*few, *many, strict=True))
-    model = plurank.MixedRanking(2, concentration=0.5, score_scale=1.0, random_state=0).fit(comparisons)
+    model = plurank.MixedRanking(2, mixing="probability", concentration=0.5, score_scale=1.0, random_state=0).fit(
+        comparisons
+    )
     assert sorted(model.camps()["people"]) == [3, 30]
     large, small = (ranking["camp"] for ranking in open_client(model).get("/rankings").json()["rankings"])
     assert small == {"people": "fewer than 5", "people_80": "fewer than 5", "votes": None}

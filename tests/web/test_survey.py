@@ -93,7 +93,9 @@ def test_forty_people_are_asked_about_every_idea_evenly(colleagues, knows):
         pairs = [(n, *sorted(rng.choice(15, 2, replace=False))) for n in range(60) for _ in range(20)]
         rows = [(n, IDEAS[a], IDEAS[b]) if n % 2 else (n, IDEAS[b], IDEAS[a]) for n, a, b in pairs]
         comparisons = plurank.Comparisons.from_arrays(*zip(*rows, strict=True))
-        model = plurank.MixedRanking(2, concentration=1.0, score_scale=1.0, random_state=0).fit(comparisons)
+        model = plurank.MixedRanking(2, mixing="probability", concentration=1.0, score_scale=1.0, random_state=0).fit(
+            comparisons
+        )
     asked = colleagues(model)
     assert all(len(set(own)) == 12 for own in asked), "nobody is asked a pair twice"
     assert len({own[0] for own in asked}) >= 20, "not everybody begins with the same question"

@@ -9,6 +9,7 @@ from rich.table import Table
 from plurank.cli.tables import (
     LABEL_WIDTH,
     LONGEST_TEXT,
+    candidates_table,
     divided_tables,
     facts,
     favourites_table,
@@ -18,11 +19,17 @@ from plurank.cli.tables import (
     ranking_tables,
     weight_bars,
 )
+from plurank.metrics import log_likelihood
 from plurank.text import count, label, percent, shorten
 
 if TYPE_CHECKING:
     from plurank.models.committee import Committee
 
+CANDIDATES = (
+    "Held-out log-likelihood per comparison for each number of rankings, with standard errors; higher is better, "
+    "and guessing gets {guess:.3f}. Known users have other comparisons in the training data; new users were first "
+    "asked some."
+)
 N_LISTED = 5  # items of each list that a person is shown
 NUMBERS_WIDTH = 44  # of the columns beside an item
 
@@ -51,9 +58,20 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
     if described["influence"] is not None and described["influence"]["flagged"]:
         console.print(f"! {described['influence']['sentence']}", style="yellow")
     console.print(f"{described['mixing_in_words']}\n")
+    if described.get("selection"):
+        print_selection(console, described["selection"])
+        console.print()
     if "novel_pair" in rankings[0]:
         console.print(novel_pairs_table(rankings))
     console.print(facts(summary_facts(described)))
+
+
+def print_selection(console: Console, selection: dict[str, Any]) -> None:
+    """Print how well every candidate for the number of rankings and the mixing predicted, and which was chosen."""
+    if selection["candidates"]:
+        console.print(CANDIDATES.format(guess=log_likelihood([0.5])))
+        console.print(candidates_table(selection["candidates"]))
+    console.print(f"* {selection['answer']}", style="bold")
 
 
 def print_legend(console: Console, described: dict[str, Any], top: int) -> None:

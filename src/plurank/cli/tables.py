@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from plurank.choices import MIXINGS
 from plurank.text import label, percent, quote, shorten
 
 LABEL_WIDTH = 26  # longer texts end in an ellipsis where there is no room for more
@@ -26,6 +27,25 @@ def plain_table(first: str = "", *others: str) -> Table:
     for name in others:
         table.add_column(name, justify="right")
     return table
+
+
+def candidates_table(candidates: list[dict[str, Any]]) -> Table:
+    """Show the held-out log-likelihood of every candidate for the number of rankings and the mixing."""
+    table = plain_table("", "Rankings")
+    table.add_column("Mixing", min_width=max(map(len, MIXINGS)))  # in a narrow terminal figures take two lines instead
+    for name in ("Known users", "New users", "All users", "Behind the best"):
+        table.add_column(name, justify="right")
+    for row in candidates:
+        behind = "best" if row["behind"] == 0 else _with_error(row, "behind")
+        known, new, everybody = (_with_error(row, name) for name in ("by_comparison", "by_user", "held_out"))
+        way = "any" if row["n_rankings"] == 1 else row["mixing"]
+        mark, style = ("*", "bold") if row["chosen"] else ("", None)
+        table.add_row(mark, str(row["n_rankings"]), way, known, new, everybody, behind, style=style)
+    return table
+
+
+def _with_error(row: dict[str, Any], name: str) -> str:
+    return "none" if row[name] is None else f"{row[name]:.4f} ±{row[f'{name}_se']:.4f}"
 
 
 def facts(rows: list[tuple[str, str]]) -> Table:

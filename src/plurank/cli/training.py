@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import plurank
-from plurank.choices import MIXINGS, ComponentName, Detection, Directions, Mixing
+from plurank.choices import MIXINGS, Auto, ComponentName, Detection, Directions, Mixing, MixingChoice
 from plurank.cli import options
 from plurank.cli.error_messages import OPTIONS, say_how_to_resume
 from plurank.cli.inputs import add_texts, name_of, read
 from plurank.cli.output import check_model_file, emit_json, note, out, progress, warn, written
-from plurank.cli.summaries import print_model
-from plurank.cli.tables import plain_table
+from plurank.cli.summaries import print_model, print_selection
 from plurank.exceptions import ParameterError
 from plurank.text import count, label
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from plurank import Comparisons, Selection, Store
+    from plurank import Selection
     from plurank.models.base import RankingModel
 
 TOP = 10
-AUTO = "auto"
+AUTO: Auto = "auto"
 # parameters of each method that are options, and those of the paper's method that will only be in Python
 PARAMETERS = {
     "mixed": ("component", "mixing", "ensemble", "max_iter"),
@@ -34,20 +31,17 @@ PARAMETERS = {
 }
 DEPRECATED = ("n_projections", "separation_tol", "directions")
 MOST_CANDIDATES = 100
-EXPLANATION = (
-    "Held-out log-likelihood per comparison for each number of rankings, with standard errors; higher is better, "
-    "and guessing gets {guess:.3f}. Known users have other comparisons in the training data; new users were first "
-    "asked some."
-)
 
 
 def fit_command(
     data: options.DataSource,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Output model file.")],
     rankings: Annotated[
         str,
-        typer.Option("--rankings", "-k", metavar="K", help="Number of rankings, or auto to choose from 1 to 10."),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Output model file.")],
+        typer.Option(
+            "--rankings", "-k", metavar="K", help="Number of rankings; auto chooses 1 to 10 on held-out comparisons."
+        ),
+    ] = AUTO,
     method: Annotated[
         Literal["mixed", "topic"],
         typer.Option(help="mixed: maximum posterior fit; topic: the paper's method."),
@@ -57,10 +51,10 @@ def fit_command(
         typer.Option(help="Model of one ranking: Bradley-Terry scores, or an order.", show_default="bradley-terry"),
     ] = None,
     mixing: Annotated[
-        Mixing | None,
+        MixingChoice | None,
         typer.Option(
-            help="Mix the rankings' probabilities, or their utilities (scores).",
-            show_default="probability",
+            help="Mix the rankings' probabilities, or their utilities (scores); auto chooses on held-out comparisons.",
+            show_default=AUTO,
         ),
     ] = None,
     ensemble: Annotated[
@@ -105,13 +99,13 @@ def fit_command(
 ) -> None:
     """Fit the rankings that users share.
 
-    Reads comparisons, fits K rankings and each user's weights, prints the rankings and saves a model. To choose
-    K, see `plurank select`.
+    Reads comparisons, fits the rankings and each user's weights, prints the rankings and saves a model. The number
+    of rankings and the mixing are chosen on held-out comparisons unless they are given.
 
     \b
     Examples:
+      plurank fit votes.csv -o model.plurank
       plurank fit votes.csv -k 3 -o model.plurank
-      plurank fit votes.csv -k auto -o model.plurank
       plurank fit votes.csv -k 3 -o paper.plurank --method topic
       plurank fit arena.parquet -k 5 -o arena.plurank --column user=person
       plurank fit votes.csv -k 3 -o model.plurank --items comments.csv
@@ -142,21 +136,17 @@ def fit_command(
     settings = {name: value for name, value in given.items() if value is not None}
     n_rankings = _parse_rankings(rankings, method)
     _check_method(method, settings)
-    make = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
-    make(n_rankings or 1, random_state=seed, **settings).check_parameters()  # before the data are read
+    make: Any = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
+    model = make(n_rankings, random_state=seed, **settings)
+    model.check_parameters()  # before the data are read
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
     source, found = read(data, column, ties, items)
     _warn_deprecated(settings)
-    selection = None
-    if n_rankings is None:
-        selection = _select(source, settings, seed)
-        n_rankings, settings["mixing"] = selection.n_rankings, selection.mixing
-    model = make(n_rankings, random_state=seed, **settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
     if method == "mixed":
         where |= {"checkpoint": checkpoint, "resume": resume}
-    title = f"fitting {count(n_rankings, 'ranking')}"
+    title = "fitting" if n_rankings == AUTO else f"fitting {count(n_rankings, 'ranking')}"
     with say_how_to_resume(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
     if isinstance(source, plurank.Store):
@@ -167,8 +157,7 @@ def fit_command(
         _clear(checkpoint)
     if as_json:
         summary = model.summary(items=True)
-        selected = {} if selection is None else {"selection": selection.summary()}
-        emit_json({"output": str(output), **selected, **summary, "data": {**summary["data"], **found}})
+        emit_json({"output": str(output), **summary, "data": {**summary["data"], **found}})
     else:
         _print_fit(model, output)
 
@@ -187,12 +176,12 @@ def _clear(checkpoint: Path) -> None:
     clear_checkpoint(checkpoint.expanduser())
 
 
-def _parse_rankings(text: str, method: str) -> int | None:
-    """Return the number of rankings; None for auto."""
+def _parse_rankings(text: str, method: str) -> int | Auto:
+    """Return the number of rankings, or auto."""
     if text.strip().lower() == AUTO:
         if method == "topic":
-            raise ParameterError("-k auto requires --method mixed. Set the number of rankings, e.g. -k 3.")
-        return None
+            raise ParameterError("--method topic requires a number of rankings, e.g. -k 3; auto is for --method mixed.")
+        return AUTO
     if not text.strip().isdecimal() or int(text) < 1:
         raise ParameterError(parameter="n_rankings", expected=f"an integer >= 1 or {AUTO}", got=f"{text!r:.80}")
     return int(text)
@@ -233,19 +222,6 @@ def _warn_deprecated(settings: dict[str, Any]) -> None:
             )
             if settings.get("detection", "whitened") == "whitened":
                 warn(f"{OPTIONS[name]} has no effect with --detection whitened.")
-
-
-def _select(source: "Comparisons | Store", settings: dict[str, Any], seed: int) -> "Selection":
-    """Choose the number of rankings, and the mixing unless it was set."""
-    component = settings.get("component", "bradley-terry")
-    ways = MIXINGS if component == "bradley-terry" else MIXINGS[:1]
-    with progress("trying numbers of rankings", announce=True) as on_progress:
-        selection = plurank.select_rankings(
-            source, mixing=settings.get("mixing", ways), random_state=seed, on_progress=on_progress,
-            component=component,
-        )  # fmt: skip
-    note(f"Chosen: {selection.answer}")
-    return selection
 
 
 def _print_fit(model: "RankingModel", output: Path) -> None:
@@ -336,27 +312,7 @@ def _next_command(
 
 def _print_selection(selection: "Selection", following: str) -> None:
     console = out()
-    console.print(EXPLANATION.format(guess=plurank.log_likelihood([0.5])))
-    console.print(_candidates_table(selection.summary()["candidates"]))
-    console.print(f"* {selection.answer}", style="bold")
+    print_selection(console, selection.summary())
     if selection.influence is not None and selection.influence.flagged:
         console.print(f"! {selection.influence.sentence}", style="yellow")
     console.print(f"Next: {following}", soft_wrap=True)
-
-
-def _candidates_table(candidates: list[dict[str, Any]]) -> "Table":
-    table = plain_table("", "Rankings")
-    table.add_column("Mixing", min_width=max(map(len, MIXINGS)))  # in a narrow terminal figures take two lines instead
-    for name in ("Known users", "New users", "All users", "Behind the best"):
-        table.add_column(name, justify="right")
-    for row in candidates:
-        behind = "best" if row["behind"] == 0 else _with_error(row, "behind")
-        known, new, everybody = (_with_error(row, name) for name in ("by_comparison", "by_user", "held_out"))
-        way = "any" if row["n_rankings"] == 1 else row["mixing"]
-        mark, style = ("*", "bold") if row["chosen"] else ("", None)
-        table.add_row(mark, str(row["n_rankings"]), way, known, new, everybody, behind, style=style)
-    return table
-
-
-def _with_error(row: dict[str, Any], name: str) -> str:
-    return "none" if row[name] is None else f"{row[name]:.4f} ±{row[f'{name}_se']:.4f}"

@@ -4,7 +4,7 @@ Ours. Every candidate is fitted to the same training comparisons from one initia
 ones, so that differences have standard errors over users.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,14 +28,11 @@ SELECTION_SAMPLE = 1_000_000  # comparisons to choose by
 SHARE_OF_USERS, SHARE = 0.2, 0.2
 FEWEST_USERS = 5  # of whom some can be held out
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
-REPEAT_BELOW, MOST_REPEATS = 50_000, 5  # small data are split several times,
-ENOUGH_HELD_OUT, MOST_IF_FEW = 3_000, 10  # and more often if so few can be held out
-TRIVIAL = 5e-4  # of the log-likelihood per comparison: so little more is no reason for another ranking
-# what an automatic choice tries, as far as it is worth it
-AUTO_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10)
-DECIDE_MIXING_AT = 3  # rankings
-CLEARLY_WORSE = 2.0  # standard errors
-PATIENCE = 2  # numbers of rankings in a row that predict no better end the search
+ENOUGH_HELD_OUT, MOST_REPEATS = 10_000, 4  # where fewer comparisons are held out, data are split several times
+SLIGHT = 1e-3  # of the log-likelihood per comparison: so little more is no reason for another ranking
+AUTO_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10)  # of rankings, among which "auto" chooses
+CLEAR = 2.0  # standard errors
+COARSE = (1, 2, 4, 10)  # those that are tried first, with each mixing; then neighbours of what would be chosen
 Candidate = tuple[Mixing, int]
 
 
@@ -66,6 +63,23 @@ class Choice(NamedTuple):
     answer: str
     rows: list[CandidateRow]
     influence: Influence | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice in plain values, None for NaN; every candidate says whether it was chosen."""
+        return {
+            "n_rankings": self.n_rankings,
+            "mixing": self.mixing,
+            "answer": self.answer,
+            "candidates": [
+                {name: None if value != value else value for name, value in row._asdict().items()}
+                | {"chosen": self._is_of(row)}
+                for row in self.rows
+            ],
+        }
+
+    def _is_of(self, row: CandidateRow) -> bool:
+        # one ranking is the same however it is mixed
+        return row.n_rankings == self.n_rankings and (row.mixing == self.mixing or self.n_rankings == 1)
 
 
 @dataclass(frozen=True)
@@ -134,14 +148,17 @@ class Candidates:
         self.repeats = _repeat(self.sample, "item" if settings.is_rated(source) else "comparison", rng)
         # candidates only have to be compared: the fit of the chosen one begins at the best of several
         init = "items" if settings.init == "best" else settings.init
-        self.settings = replace(settings, init=init, ensemble=1, random_state=draw_seed(rng))
+        # an integer seed stays, so that priors are those that a fit of as many rankings would choose
+        seed = settings.random_state
+        seed = draw_seed(rng) if seed is None or isinstance(seed, np.random.Generator) else seed
+        self.settings = replace(settings, init=init, ensemble=1, random_state=seed)
         self.found: dict[Candidate, Predictions] = {}
         self._priors: dict[Candidate, Priors] = {}
 
     @cached_property
     def enough(self) -> bool:
         """Whether anything can be said."""
-        return sum(len(parts.known) for parts in self.repeats[:MOST_REPEATS]) >= LEAST_HELD_OUT
+        return sum(len(parts.known) for parts in self.repeats) >= LEAST_HELD_OUT
 
     @cached_property
     def most_rankings(self) -> int:
@@ -167,25 +184,33 @@ class Candidates:
         return self._priors[key]
 
     def choose(self) -> Choice:
-        """Choose the mixing that predicts best and, with it, the fewest rankings that are about as good.
+        """Choose a mixing and, with it, the fewest rankings that predict at most slightly worse than the best.
 
         Several rankings have to predict better for knowing the user: else they only describe what all users share.
         """
-        best = self.best
-        rows = [self._row(candidate, self.found[best]) for candidate in self.found]
-        mixing = best[0]
-        way = sorted(
-            (row for row in rows if row.mixing == mixing or row.n_rankings == 1), key=lambda row: row.n_rankings
-        )
-        chosen = next(row for row in way if row.behind <= max(row.behind_se, TRIVIAL))
-        if chosen.n_rankings > 1 and way[0].n_rankings == 1 and chosen.personal <= max(chosen.personal_se, TRIVIAL):
+        mixing = self._choose_mixing()
+        way = sorted((each for each in self.found if each[0] == mixing or each[1] == 1), key=lambda each: each[1])
+        rows = {each: self._row(each, self.found[self._best(self.found)]) for each in self.found}
+        chosen = next(each for each in way if self.gain(self._best(way), over=each)[0] <= SLIGHT)
+        is_personal = rows[chosen].personal > max(rows[chosen].personal_se, SLIGHT / 2)
+        if chosen[1] > 1 and way[0][1] == 1 and not is_personal:
             chosen = way[0]
-        return Choice(chosen.n_rankings, mixing, _answer(rows, chosen, mixing), rows, self._influence(chosen, way[0]))
+        answer = _answer([*rows.values()], rows[chosen], mixing)
+        return Choice(chosen[1], mixing, answer, [*rows.values()], self._influence(chosen, way[0]))
 
-    @property
-    def best(self) -> Candidate:
-        """The candidate that predicts best so far."""
-        return max(self.found, key=lambda candidate: mean_and_error(self.found[candidate].both)[0])
+    def _choose_mixing(self) -> Mixing:
+        """Choose utility mixing, which predicts better on most real data, unless probability is clearly better."""
+        several = [each for each in self.found if each[1] > 1]
+        best = {
+            mixing: self._best(way) for mixing in MIXINGS if (way := [each for each in several if each[0] == mixing])
+        }
+        if len(best) < len(MIXINGS):
+            return next(iter(best), next(iter(self.found))[0])
+        gain, error = self.gain(best["probability"], over=best["utility"])
+        return "probability" if gain > CLEAR * error else "utility"
+
+    def _best(self, candidates: Iterable[Candidate]) -> Candidate:
+        return max(candidates, key=lambda each: mean_and_error(self.found[each].both)[0])
 
     def gain(self, candidate: Candidate, over: Candidate) -> tuple[float, float]:
         """The gain of a candidate over another per comparison, and its standard error."""
@@ -196,12 +221,11 @@ class Candidates:
         parts = own.own[:, 0], own.own[:, 1], own.both, best.gain_over(own), own.personal
         return CandidateRow(*candidate, *(figure for part in parts for figure in mean_and_error(part)))
 
-    def _influence(self, chosen: CandidateRow, fewest: CandidateRow) -> Influence | None:
+    def _influence(self, chosen: Candidate, fewest: Candidate) -> Influence | None:
         """Judge whether the gain of the chosen number of rankings over one rests on a handful."""
-        if chosen.n_rankings == 1 or fewest.n_rankings > 1:
+        if chosen[1] == 1 or fewest[1] > 1:
             return None
-        own, one = (self.found[row.mixing, row.n_rankings] for row in (chosen, fewest))
-        gained = own.gain_over(one)
+        gained = self.found[chosen].gain_over(self.found[fewest])
         return Influence.of(gained[:, 0], gained[:, 1], self.sample.users)
 
 
@@ -222,65 +246,42 @@ def choose_settings(
     candidates = Candidates(source, settings, numbers[-1])
     if not candidates.enough:
         answer = f"{too_few(candidates.sample)}".split(". ")[0]
-        answer += f", so that nothing was chosen: {count(numbers[0], 'ranking')}, mixed by {mixings[0]}."
-        choice = Choice(numbers[0], mixings[0], answer, [], None)
+        answer += f", so that nothing was chosen: {count(numbers[0], 'ranking')}, mixed by {mixings[-1]}."
+        choice = Choice(numbers[0], mixings[-1], answer, [], None)
     else:
         choice = _search(candidates, numbers, mixings, on_progress)
-    rows = [row._asdict() for row in choice.rows]
-    return replace(settings, n_rankings=choice.n_rankings, mixing=choice.mixing), {
-        "n_rankings": choice.n_rankings,
-        "mixing": choice.mixing,
-        "answer": choice.answer,
-        "candidates": [{name: _known(value) for name, value in row.items()} for row in rows],
-    }
-
-
-def _known(value: Any) -> Any:
-    """Return a figure, None for NaN."""
-    return None if isinstance(value, float) and np.isnan(value) else value
+    return replace(settings, n_rankings=choice.n_rankings, mixing=choice.mixing), choice.to_dict()
 
 
 def _search(candidates: Candidates, numbers: Sequence[int], mixings: Sequence[Mixing], on_progress: Progress) -> Choice:
-    """Try more and more rankings until that predicts no better; drop a mixing that is clearly worse on the way."""
-    n_tried, last_gain = 0, 0
-    for n, number in enumerate(numbers):
-        if number > max(candidates.most_rankings, numbers[0]):
-            break
+    """Try some numbers of rankings with each mixing, then neighbours of what would be chosen until it stays chosen."""
+    numbers = [number for number in numbers if number <= max(candidates.most_rankings, numbers[0])]
+
+    def attempt(mixing: Mixing, number: int) -> None:
+        on_progress(f"trying {count(number, 'ranking')}, mixed by {mixing}", 1.0 - 0.8 ** len(candidates.found))
+        candidates.evaluate(mixing, number)
+
+    for number in [number for number in numbers if number in COARSE] or numbers:
         for mixing in mixings[:1] if number == 1 else mixings:
-            on_progress(f"trying {count(number, 'ranking')}, mixed by {mixing}", 1.0 - 0.9**n_tried)
-            candidates.evaluate(mixing, number)
-            n_tried += 1
-        if number >= DECIDE_MIXING_AT:
-            mixings = _still_good(candidates, mixings)
-        if candidates.best[1] == number:
-            last_gain = n
-        elif n - last_gain >= PATIENCE:
-            break
-    return candidates.choose()
-
-
-def _still_good(candidates: Candidates, mixings: Sequence[Mixing]) -> Sequence[Mixing]:
-    """Drop a mixing whose best candidate is clearly worse than the best of all."""
-    best = candidates.best
-
-    def is_good(mixing: Mixing) -> bool:
-        own = [candidate for candidate in candidates.found if candidate[0] == mixing and candidate[1] > 1]
-        gains = (candidates.gain(candidate, best) for candidate in own)
-        return any(gain > -CLEARLY_WORSE * error for gain, error in gains if np.isfinite(gain)) or best in own
-
-    kept = [mixing for mixing in mixings if is_good(mixing)]
-    return kept or mixings
+            attempt(mixing, number)
+    while True:
+        choice = candidates.choose()
+        at = numbers.index(choice.n_rankings)
+        tried = {number for mixing, number in candidates.found if mixing == choice.mixing or number == 1}
+        near = [number for number in numbers[max(at - 1, 0) : at + 2] if number not in tried]
+        if not near:
+            return choice
+        for number in near:
+            attempt(choice.mixing, number)
 
 
 def _repeat(sample: Comparisons, by: SplitBy, rng: np.random.Generator) -> list[HeldOut]:
-    """Split small data several times, more often where few comparisons can be held out."""
-    children = spawn(rng, MOST_IF_FEW)
+    """Split the sample, several times where few comparisons can be held out."""
+    children = spawn(rng, MOST_REPEATS)
     first = HeldOut.of(sample, by, children[0])
     if first is None:
         return []
-    n_repeats = int(np.clip(REPEAT_BELOW // len(sample), 1, MOST_REPEATS))
-    if n_repeats == MOST_REPEATS:
-        n_repeats = int(np.clip(ENOUGH_HELD_OUT // len(first.known), n_repeats, MOST_IF_FEW))
+    n_repeats = int(np.clip(ENOUGH_HELD_OUT // len(first.known), 1, MOST_REPEATS))
     others = (HeldOut.of(sample, by, child) for child in children[1:n_repeats])
     return [first, *(parts for parts in others if parts is not None)]
 
@@ -350,8 +351,8 @@ def check_selection(value: Any) -> None:
 
 
 def _is_row(row: Any) -> bool:
-    if not isinstance(row, dict) or row.keys() != set(CandidateRow._fields):
+    if not isinstance(row, dict) or row.keys() != {*CandidateRow._fields, "chosen"} or type(row["chosen"]) is not bool:
         return False
-    figures = [value for name, value in row.items() if name not in ("mixing", "n_rankings")]
+    figures = [value for name, value in row.items() if name not in ("mixing", "n_rankings", "chosen")]
     is_candidate = row["mixing"] in MIXINGS and type(row["n_rankings"]) is int and row["n_rankings"] >= 1
     return is_candidate and all(value is None or type(value) is float for value in figures)

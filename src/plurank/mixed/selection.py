@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 
 from plurank.choices import MIXINGS, Mixing
 from plurank.data.split import too_few
@@ -13,7 +12,7 @@ from plurank.engine.blocks import as_source
 from plurank.engine.local import one_blas_thread
 from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Influence
-from plurank.mixed.candidates import CandidateRow, Candidates
+from plurank.mixed.candidates import CandidateRow, Candidates, Choice
 from plurank.mixed.estimator import MixedRanking, check_enough_users
 from plurank.random import RandomState
 from plurank.text import count
@@ -76,18 +75,9 @@ class Selection:
         """
         from plurank.models.summary import summarise_influence
 
-        rows = self.table.with_columns(cs.float().fill_nan(None)).to_dicts()
-        for row in rows:
-            # one ranking is the same however it is mixed
-            is_way = row["n_rankings"] == 1 or row["mixing"] == self.mixing
-            row["chosen"] = is_way and row["n_rankings"] == self.n_rankings
-        return {
-            "n_rankings": self.n_rankings,
-            "mixing": self.mixing,
-            "answer": self.answer,
-            "candidates": rows,
-            "influence": summarise_influence(self.influence),
-        }
+        rows = [CandidateRow(*row) for row in self.table.rows()]
+        choice = Choice(self.n_rankings, self.mixing, self.answer, rows, self.influence)
+        return {**choice.to_dict(), "influence": summarise_influence(self.influence)}
 
     def plot(self) -> Any:
         """Draw the held-out log-likelihood against the number of rankings, with standard errors.
@@ -99,7 +89,7 @@ class Selection:
         """
         from plurank.report.figures.evaluation import draw_selection
 
-        return draw_selection(self)
+        return draw_selection(self.summary())
 
 
 def select_rankings(

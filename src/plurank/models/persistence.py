@@ -56,7 +56,8 @@ def load(path: str | os.PathLike[str]) -> RankingModel:
     >>> import plurank
     >>> plurank.blank_model(["tea", "milk"]).save("drinks.plurank")
     >>> plurank.load("drinks.plurank")
-    MixedRanking(concentration=1.0, from_ratings=False, n_rankings=1, random_state=0, score_scale=1.0)
+    MixedRanking(concentration=1.0, from_ratings=False, mixing='probability',
+                 n_rankings=1, random_state=0, score_scale=1.0)
     """
     file = as_path(path)
     if file.is_dir():

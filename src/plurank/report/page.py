@@ -21,7 +21,7 @@ from plurank.report import sections, story
 from plurank.report.camps import FEWEST, Camp, camps_of
 from plurank.report.figures.contested import draw_agreement, draw_contested
 from plurank.report.figures.data import draw_comparisons
-from plurank.report.figures.evaluation import draw_calibration
+from plurank.report.figures.evaluation import draw_calibration, draw_selection
 from plurank.report.figures.people import draw_people
 from plurank.report.figures.places import draw_rankings
 from plurank.report.ground import (
@@ -164,7 +164,8 @@ def _render(
         judged=None if quality is None else sections.judged(model, quality),
         not_judged=reason,
         influence=story.influence_of(summary),
-        figures=_draw(model, source, quality, camps, ground, fewest, on_progress),
+        selection=summary.get("selection"),
+        figures=_draw(model, source, quality, camps, ground, summary.get("selection"), fewest, on_progress),
         settings=sections.settings(summary),
         versions=sections.versions(),
         method=sections.name_method(summary),
@@ -187,6 +188,7 @@ def _draw(
     quality: Quality | None,
     camps: list[Camp],
     ground: Ground | None,
+    selection: dict[str, Any] | None,
     fewest: int,
     on_progress: Progress,
 ) -> dict[str, Figure]:
@@ -204,6 +206,8 @@ def _draw(
     if quality is not None:
         bins = sections.bins_table(quality)
         wanted["calibration"] = (lambda: draw_calibration(quality.calibration), bins)
+    if selection is not None and selection["candidates"]:
+        wanted["selection"] = (lambda: draw_selection(selection), sections.candidates_table(selection))
     if source is not None and not isinstance(source, Store):
         wanted["comparisons"] = (lambda: draw_comparisons(source, fewest), None)
     drawn = {}

@@ -138,6 +138,20 @@ def _item_place(place: int, bounds: dict[int, tuple[int, int]], item: int) -> st
     return f"{place:,}" if low == high else f"{place:,} ({low:,} to {high:,})"
 
 
+def candidates_table(selection: dict[str, Any]) -> Table:
+    """List how well every candidate for the number of rankings predicts comparisons held out."""
+    rows = [
+        (
+            f"{row['n_rankings']}{' (chosen)' if row['chosen'] else ''}",
+            "any" if row["n_rankings"] == 1 else row["mixing"],
+            f"{row['held_out']:.4f} ± {row['held_out_se']:.4f}",
+            f"{row['behind']:.4f} ± {row['behind_se']:.4f}",
+        )
+        for row in selection["candidates"]
+    ]
+    return table(["rankings", "mixing", "held-out log-likelihood", "behind the best"], rows)
+
+
 def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> dict[str, Any] | None:
     """Describe the few items that serve the most people; None where items are statements to agree with, or few."""
     if ground is None or ground.agreement is not None or not FEWEST_ITEMS <= len(model.items_) <= MOST_ITEMS:

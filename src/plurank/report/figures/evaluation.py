@@ -1,7 +1,7 @@
 """How the fit went, whether its probabilities can be trusted, and how many rankings held-out comparisons support."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,9 +27,6 @@ from plurank.report.theme import (
     finish,
     whole_axis,
 )
-
-if TYPE_CHECKING:
-    from plurank.mixed.selection import Selection
 
 DASHES = ([1, 0], [6, 4])
 
@@ -94,9 +91,10 @@ def _shares_from(lowest: float) -> Spec:
     return {"scale": {"domain": [lowest, 1.0], "nice": False}, "axis": {"format": "%"}}
 
 
-def draw_selection(selection: "Selection") -> Chart:
-    """Draw the held-out log-likelihood against the number of rankings, a line a way of mixing, and what was chosen."""
-    rows = [_row(row) for row in selection.table.to_dicts()]
+def draw_selection(selection: dict[str, Any]) -> Chart:
+    """Draw ``selection.summary()``: held-out log-likelihood against the number of rankings, a line for each mixing, and
+    what was chosen."""
+    rows = [_row(row) for row in selection["candidates"]]
     ways = list(dict.fromkeys(row["mixing"] for row in rows))
     ends = {way: max(row["n_rankings"] for row in rows if row["mixing"] == way) for way in ways}
     numbers = sorted(row["n_rankings"] for row in rows)
@@ -108,7 +106,7 @@ def draw_selection(selection: "Selection") -> Chart:
     every = {**where, "color": _way(ways, COLOURS), "tooltip": seen}
     errors = {"x": where["x"], "y": number("lower"), "y2": {"field": "upper"}, "color": _way(ways, COLOURS)}
     last = [row for row in rows if row["n_rankings"] == ends[row["mixing"]]]
-    chosen = [row for row in rows if _is_chosen(row, selection)]
+    chosen = [row for row in rows if row["chosen"]]
     chart = layer(
         mark("line", rows, {**every, "strokeDash": _way(ways, DASHES)}, strokeWidth=1.5),
         mark("rule", rows, errors, strokeWidth=1.5, opacity=0.6),
@@ -120,7 +118,7 @@ def draw_selection(selection: "Selection") -> Chart:
         height=300,
     )
     about = "Higher is better; the upright lines are one standard error each way."
-    return finish(chart, f"How many rankings? {selection.n_rankings}, mixed by {selection.mixing}", about)
+    return finish(chart, f"How many rankings? {_say_choice(selection)}", about)
 
 
 def _way(ways: list[str], looks: Sequence[Any]) -> Spec:
@@ -133,6 +131,6 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "lower": value - error, "upper": value + error}
 
 
-def _is_chosen(row: dict[str, Any], selection: "Selection") -> bool:
-    is_number = row["n_rankings"] == selection.n_rankings
-    return is_number and (row["mixing"] == selection.mixing or selection.n_rankings == 1)  # one ranking is not mixed
+def _say_choice(selection: dict[str, Any]) -> str:
+    number = selection["n_rankings"]
+    return "1" if number == 1 else f"{number}, mixed by {selection['mixing']}"  # one ranking is not mixed
