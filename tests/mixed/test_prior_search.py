@@ -12,12 +12,16 @@ from plurank.mixed import prior_search as choosing
 from plurank.mixed.prior_search import (
     RANGES,
     STEP,
+    USUAL_CONCENTRATION,
+    USUAL_ERROR,
     Fits,
     _between,
     _gain,
     _is_worse,
     _move,
+    _move_on_ridge,
     _place,
+    _settle_on_ridge,
     _splits,
     choose_priors,
     rescale,
@@ -62,7 +66,8 @@ def test_a_single_ranking_has_no_concentration_to_choose(strict_data):
 
 def test_too_little_data_give_the_priors_back(rng):
     priors = Priors.vague(2)
-    assert choose(draw_comparisons(rng, n_users=4, most=3), priors, "concentration", "score_scale") is priors
+    found = choose(draw_comparisons(rng, n_users=4, most=3), priors, "concentration", "score_scale")
+    assert found == replace(priors, mean=found.mean, concentration_error=USUAL_ERROR)
 
 
 def test_strict_choices_of_users_with_one_ranking_each_ask_for_a_large_spread_and_a_small_concentration(strict_data):
@@ -80,7 +85,9 @@ def test_priors_with_which_a_fit_from_nothing_predicts_worse_are_not_taken(stric
     first = Priors.vague(2)
     assert choose(strict_data, first, "concentration", "score_scale") != first
     monkeypatch.setattr(choosing, "_is_worse", lambda *_: True)
-    assert choose(strict_data, first, "concentration", "score_scale") is first
+    again = choose(strict_data, first, "concentration", "score_scale")
+    assert (again.concentration, again.score_scale) == (first.concentration, first.score_scale)
+    assert again.concentration_error == USUAL_ERROR
 
 
 def test_no_priors_are_tried_twice_and_what_is_clear_is_tried_on_one_split(strict_data, monkeypatch):
@@ -225,3 +232,47 @@ def test_the_gain_of_a_prior_has_the_error_that_drawing_people_again_has(rng):
     assert mean == pytest.approx(sums.sum() / mass.sum())
     # 4,000 draws: the deviation strays by 1 %, and is linear in what is drawn to a few per cent
     assert error == pytest.approx(drawn.std(), rel=0.1)
+
+
+class FitsWithPeak:
+    """Fits whose held-out log-likelihood is a parabola in the logarithm of the concentration."""
+
+    def __init__(self, peak, curvature, n_held_out):
+        self.peak, self.curvature, self.passes = peak, curvature, 6
+        self.splits = [SimpleNamespace(counts=np.ones(n_held_out))]
+
+    def begin_at(self, priors, moved):
+        pass
+
+    def gain(self, moved, priors, from_all):
+        fall = [0.5 * self.curvature * np.log(p.concentration / self.peak) ** 2 for p in (moved, priors)]
+        return fall[1] - fall[0], 0.0
+
+
+@pytest.mark.parametrize(("peak", "curvature"), [(0.4, 0.02), (5.0, 0.1), (2.0, 0.001)])
+def test_the_concentration_on_the_ridge_is_the_mode_of_its_posterior_with_that_standard_error(peak, curvature):
+    first = Priors.vague(3, 2.5, 1.0)
+    found = _settle_on_ridge(FitsWithPeak(peak, curvature, 1000), first, with_scale=True)
+    precision = 1000 * curvature, USUAL_ERROR**-2
+    mode = np.average(np.log([peak, 3 * USUAL_CONCENTRATION]), weights=precision)
+    assert np.log(found.concentration) == pytest.approx(mode, abs=1e-6)
+    assert found.concentration_error == pytest.approx(sum(precision) ** -0.5)
+    # utilities vary between users as much as before
+    spread = [p.score_scale**2 / (p.concentration + 1.0) for p in (first, found)]
+    assert spread[0] == pytest.approx(spread[1])
+
+
+def test_a_scale_that_is_given_stays_where_it_is_on_the_ridge():
+    found = _settle_on_ridge(FitsWithPeak(1.0, 0.1, 1000), Priors.vague(3, 2.5, 0.7), with_scale=False)
+    assert found.score_scale == 0.7
+    assert found.concentration < 2.5
+
+
+def test_the_ridge_ends_where_the_ranges_do():
+    low, high = RANGES["concentration"]
+    for peak, end in ((1e-9, low), (1e9, high)):
+        found = _settle_on_ridge(FitsWithPeak(peak, 1.0, 1000), Priors.vague(3, 2.5, 1.0), with_scale=False)
+        assert low <= found.concentration <= high
+        assert found.concentration == pytest.approx(end, rel=0.8)
+        assert found.concentration_error == USUAL_ERROR
+    assert _move_on_ridge(Priors.vague(2, 1.0, 30.0), 100.0, with_scale=True) is None

@@ -4,6 +4,7 @@ Ours. Scores are about Gaussian around their most probable values, with the info
 """
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from plurank.elementary import log_gamma
 from plurank.random import as_generator
 from plurank.types import Floats
+from plurank.validation import is_number
 
 # Draws of one person's weights, each with its share of the posterior.
 #
@@ -34,11 +36,16 @@ class Draws:
         mean: Floats = self.shares @ self.weights
         return mean / mean.sum()
 
-    def bounds(self, level: float) -> tuple[Floats, Floats]:
+    def bounds(self, level: float, prior: "WeightPrior | None" = None) -> tuple[Floats, Floats]:
         """Lower and upper bounds of each weight, (K,): the shortest interval that holds ``level`` of the posterior."""
-        found = [_shortest(column, self.shares, level) for column in self.weights.T]
-        lower, upper = np.array(found).T
-        return np.minimum(lower, self.mean), np.maximum(upper, self.mean)
+        shares = self.shares
+        if prior is not None and prior.surplus:  # the posterior by a prior of a lower concentration
+            logs = -prior.surplus * (np.log(np.maximum(self.weights, 1e-300)) @ prior.mean)
+            shares = shares * np.exp(logs - logs.max())
+        found = np.array([_shortest(column, shares, level) for column in self.weights.T])
+        lower: Floats = np.minimum(found[:, 0], self.mean)
+        upper: Floats = np.maximum(found[:, 1], self.mean)
+        return (lower, upper) if prior is None else prior.widen(self.mean, lower, upper, level)
 
     def resample(self, n: int) -> Floats:
         """Return n weights that stand for the same share each, (n, K), evenly spaced in the order of the draws."""
@@ -156,19 +163,55 @@ def _sampled_places(scores: Floats) -> NDArray[np.int32]:
     return places
 
 
-def weight_bounds(weights: Floats, user_concentration: Floats, level: float) -> tuple[Floats, Floats]:
+class WeightPrior(NamedTuple):
+    """The Dirichlet prior of user weights: mean weights (K,), concentration, and the standard error of the logarithm of
+    the concentration, 0 where it is given.
+
+    Ours. Where the concentration c was chosen, intervals of weights allow for its error. Rankings that are
+    ``sqrt(c + 1)`` times as far apart predict alike, and weights are then that much nearer to their mean: a weight has
+    another standard error of ``error c / (2 (c + 1)) |weight - mean|``. And the prior counts at most as one that is
+    uniform on the simplex.
+    """
+
+    mean: Floats
+    concentration: float
+    error: float = 0.0
+
+    @property
+    def surplus(self) -> float:
+        """How much of the concentration intervals do not count on."""
+        return max(self.concentration - len(self.mean), 0.0) if self.error else 0.0
+
+    def widen(self, weights: Floats, lower: Floats, upper: Floats, level: float) -> tuple[Floats, Floats]:
+        """Widen bounds of weights, (..., K) each, by the error of the concentration."""
+        per_error = self.concentration / (2.0 * (self.concentration + 1.0)) * (weights - self.mean)
+        more = scipy.special.ndtri(0.5 + level / 2.0) * self.error * per_error
+        lower = np.maximum(weights - np.hypot(weights - lower, more), 0.0)
+        return lower, np.minimum(weights + np.hypot(upper - weights, more), 1.0)
+
+
+def check_error(value: Any) -> None:
+    """Raise a ValueError where a model's file has no error of the concentration; older files have None."""
+    if value is not None and not (is_number(value) and 0.0 <= value < np.inf):
+        raise ValueError("concentration_error_ is negative or not a number")
+
+
+def weight_bounds(
+    weights: Floats, user_concentration: Floats, level: float, prior: WeightPrior | None = None
+) -> tuple[Floats, Floats]:
     """Lower and upper bounds of user weights (M, K), from each weight's Beta distribution.
 
     A weight whose density is high near 0 has the lower bound 0, one whose density is high near 1 the upper bound 1.
     """
-    first = np.maximum(user_concentration[:, None] * weights, 1e-9)
-    second = np.maximum(user_concentration[:, None] * (1.0 - weights), 1e-9)
+    counts = np.maximum(user_concentration[:, None] - (0.0 if prior is None else prior.surplus), 1e-9)
+    first, second = np.maximum(counts * weights, 1e-9), np.maximum(counts * (1.0 - weights), 1e-9)
     low, high = first <= NEAR_AN_END, second <= NEAR_AN_END
     tail = 1.0 - level
-    lower = scipy.special.betaincinv(first, second, np.where(high & ~low, tail, tail / 2.0))
-    upper = scipy.special.betaincinv(first, second, np.where(low & ~high, level, 1.0 - tail / 2.0))
-    lower, upper = np.where(low, 0.0, lower), np.where(high, 1.0, upper)
-    return np.minimum(lower, weights), np.maximum(upper, weights)
+    tails = np.where(high & ~low, tail, tail / 2.0), np.where(low & ~high, level, 1.0 - tail / 2.0)
+    ends = [scipy.special.betaincinv(first, second, share) for share in tails]
+    lower: Floats = np.minimum(np.where(low, 0.0, ends[0]), weights)
+    upper: Floats = np.maximum(np.where(high, 1.0, ends[1]), weights)
+    return (lower, upper) if prior is None else prior.widen(weights, lower, upper, level)
 
 
 def dirichlet_counts(mean: Floats, concentration: float) -> Floats:

@@ -60,7 +60,7 @@ def blank_model(items: Iterable[Any], texts: Sequence[str] | None = None) -> Mix
         "item_people_": np.zeros(n, np.int64),
         "camp_votes_": None, "dissenter_votes_": None, "influence_": None, "selection_": None,
         "scores_": np.zeros((n, 1)), "score_errors_": np.ones((n, 1)), "score_correlations_": np.ones((1, 1)),
-        "user_concentration_": np.zeros(0), "score_scale_": 1.0, "from_ratings_": False,
+        "user_concentration_": np.zeros(0), "concentration_error_": 0.0, "score_scale_": 1.0, "from_ratings_": False,
         "rating_weight_": 1.0, "log_posterior_": np.zeros(0),
         "quality_": None, "user_effect_scale_": None, "member_scores_": np.zeros((0, n, 1)),
         "member_weights_": np.zeros((0, 0, 1)),

@@ -78,7 +78,9 @@ class Checkpoint:
             "about": np.array(json.dumps(self.identity)), "quality": np.array(json.dumps(self.quality)),
             "rated": self.rated,
             "version": version, "mean": priors.mean, "least_groups": users.least_groups,
-            "priors": np.array([priors.concentration, priors.score_scale, priors.rating_weight]),
+            "priors": np.array(
+                [priors.concentration, priors.score_scale, priors.rating_weight, priors.concentration_error]
+            ),
             "scores": state.scores,
             "log_posterior": state.here.log_posterior, "slope": state.here.gradient, "curvature": state.here.hessian,
             "information": state.here.information,
@@ -114,13 +116,12 @@ class Checkpoint:
 
 
 def _restore(arrays: dict[str, Any]) -> CheckpointState:
-    concentration, score_scale, rating_weight = arrays["priors"].tolist()
     here = ScoreSums(float(arrays["log_posterior"]), arrays["slope"], arrays["curvature"], arrays["information"])
     memory = QuasiNewton.from_arrays(arrays)
     state = RefineState(
         arrays["scores"], here, arrays["history"].tolist(), int(arrays["still"]), float(arrays["length"]), memory
     )
-    priors = Priors(arrays["mean"], concentration, score_scale, rating_weight)
+    priors = Priors(arrays["mean"], *arrays["priors"].tolist())
     quality = json.loads(str(arrays["quality"]))
     return CheckpointState(
         bool(arrays["rated"]), priors, quality, state, int(arrays["version"]), int(arrays["least_groups"])

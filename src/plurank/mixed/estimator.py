@@ -16,7 +16,7 @@ from plurank.engine.blocks import as_comparisons, as_source
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
 from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
-from plurank.inference.posterior import dirichlet_counts
+from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
 from plurank.mixed.bradley_terry import BradleyTerry
@@ -74,6 +74,7 @@ OWN_FIELDS: Fields = {
     "from_ratings_": Field("b", (), "any"),
     "rating_weight_": Field("if", (), "positive"),
     "log_posterior_": Field("f", ("passes",)),
+    "concentration_error_": JsonField(check_error),
     "quality_": JsonField(check_quality),
     "user_effect_scale_": JsonField(check_scale),
     "influence_": JsonField(check_influence),
@@ -131,6 +132,9 @@ class MixedRanking(ScoredRankings, OldAttributes):
         Standard errors of the scores, and their mean correlations between rankings.
     user_weights_ : ndarray of shape (M, K)
         Posterior mean of every user's mixture of the rankings.
+    concentration_error_ : float or None
+        Standard error of the logarithm of ``concentration_``, 0 where it was given; intervals of weights allow for it.
+        None in files of earlier versions.
     user_concentration_ : ndarray of shape (M,)
         Posterior concentration of the weights: how many observations they rest on.
     mean_weights_ : ndarray of shape (K,)
@@ -174,6 +178,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
     rating_weight_: float
     dispersion_: Floats
     flip_probability_: float
+    concentration_error_: float | None
     influence_: dict[str, Any] | None
     selection_: dict[str, Any] | None
     member_scores_: Floats
@@ -320,6 +325,11 @@ class MixedRanking(ScoredRankings, OldAttributes):
         """The number of rankings, given or chosen."""
         check_is_fitted(self)
         return len(self.rankings_)
+
+    @property
+    def membership_prior(self) -> WeightPrior:
+        """The prior of user weights, with the error of its concentration."""
+        return super().membership_prior._replace(error=self.concentration_error_ or 0.0)
 
     @property
     def mixing_(self) -> Mixing:

@@ -24,7 +24,7 @@ from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.components import ORDERS
 from plurank.mixed.init import Init, init_rankings
 from plurank.mixed.prior_search import PriorChoice, choose_priors
-from plurank.mixed.priors import Priors, mean_of
+from plurank.mixed.priors import Priors, ScorePrior, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
 from plurank.mixed.users import Users
 from plurank.models.base import FitResult
@@ -37,11 +37,6 @@ from plurank.types import Codes, Floats, Progress, silent
 EFFECT_SAMPLE = 50_000  # comparisons
 INFLUENCE_SAMPLE = 250_000  # comparisons
 SINGLE_PASSES = 20  # to fit one ranking for everybody
-# where the search for priors begins: mixtures of scores are narrower than the scores, so that these spread more
-FIRST_PRIORS = {
-    "probability": {"concentration": 3.0, "score_scale": 1.0},
-    "utility": {"concentration": 10.0, "score_scale": 2.0},
-}
 MEMBERSHIP_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
 
 
@@ -88,6 +83,7 @@ class MixedFit(FitResult):
     component: BradleyTerry | OrderedComponent
     scores: Floats
     user_concentration: Floats
+    concentration_error: float
     score_scale: float
     rating_weight: float
     from_ratings: bool
@@ -178,7 +174,7 @@ def _choose_priors(
     given = {name: getattr(settings, name) for name in ("concentration", "score_scale")}
     free = tuple(name for name, value in given.items() if value is None)
     known = {name: float(value) for name, value in given.items() if value is not None}
-    priors = Priors.vague(settings.n_rankings, **{**FIRST_PRIORS[settings.mixing], **known})
+    priors = Priors.first(settings.n_rankings, settings.mixing, **known)
     return choose_priors(users, priors, settings.mixing, free, rated=rated, rng=rng, on_progress=on_progress)
 
 
@@ -197,7 +193,7 @@ def _fit_rankings(
     users = users.count_as_observed(priors.rating_weight) if rated else users
     refined, own, priors = _fit_scores(settings, users, priors, generators.init, on_progress, checkpoint)
     if settings.component == "bradley-terry":
-        found = _finish_scores(own, refined, priors, with_errors)
+        found = _finish_scores(own, refined, priors, _error_prior(settings, priors) if with_errors else None)
     else:
         found = _finish_orders(settings, own, refined.component, priors, on_progress)
     others = [_fit_member(settings, users, priors, found["rankings"], rng, on_progress) for rng in generators.members]
@@ -205,6 +201,7 @@ def _fit_rankings(
         **found,
         **_stack_members(others, found["scores"].shape, users.source.n_users),
         concentration=priors.concentration,
+        concentration_error=priors.concentration_error,
         score_scale=priors.score_scale,
         rating_weight=priors.rating_weight,
         from_ratings=rated,
@@ -243,20 +240,25 @@ def _fit_scores(
     return refined, users, priors
 
 
+def _error_prior(settings: Settings, priors: Priors) -> ScorePrior:
+    """Return the prior that errors of scores count on."""
+    return priors.wide_scores if settings.score_scale is None else priors.scores
+
+
 def _finish_scores(
-    users: Users, refined: Refinement[BradleyTerry], priors: Priors, with_errors: bool
+    users: Users, refined: Refinement[BradleyTerry], priors: Priors, error_prior: ScorePrior | None
 ) -> dict[str, Any]:
-    """Return the scores with their errors, and the users' posterior.
+    """Return the scores, with their errors where these have a prior, and the users' posterior.
 
     Empirical Bayes once more: the mean of the users' Dirichlet prior becomes the mean of their current weights.
     """
     component, mean = refined.component, users.mean_weights()
     counts = dirichlet_counts(mean, priors.concentration)[None]
-    more = hessian_off_peak(users, component, counts, priors.scores) if with_errors else None
+    more = None if error_prior is None else hessian_off_peak(users, component, counts, error_prior)
     known = users.finish(component, counts, MEMBERSHIP_ROUNDS)
     found = {**_outcome(refined, mean, known.means), "scores": component.scores}
-    if more is not None:
-        found["score_errors"], found["score_correlations"] = priors.scores.errors(known.information + more)
+    if error_prior is not None and more is not None:
+        found["score_errors"], found["score_correlations"] = error_prior.errors(known.information + more)
     return {**found, "user_concentration": known.user_concentration}
 
 
@@ -395,8 +397,8 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     counts = np.maximum(first.user_concentration, first.concentration)[:, None] * first.weights
     fresh = np.tile(dirichlet_counts(first.mean_weights, first.concentration), (n_new_users, 1))
     counts = np.vstack([counts, fresh])[codes]
-    vague = known.priors.scores
-    precision = np.pad(vague.precision_beyond(known.errors), ((0, n_new_items), (0, 0)))
+    vague, wide = known.priors.scores, _error_prior(settings, known.priors)
+    precision = np.pad(wide.precision_beyond(known.errors), ((0, n_new_items), (0, 0)))
 
     def refine(member: Member) -> tuple[Refinement[BradleyTerry], Floats, Floats, Floats]:
         assert isinstance(member.component, BradleyTerry)
@@ -416,7 +418,7 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     others = [refine(member) for member in known.members[1:]]
     refined, weights, concentration, information = refine(known.members[0])
     scores = refined.component.scores
-    errors, correlations = replace(vague, known=(scores, precision)).errors(information)
+    errors, correlations = replace(wide, known=(scores, precision)).errors(information)
     user_concentration = np.pad(first.user_concentration, (0, n_new_users))
     user_concentration[codes] = concentration
     return {

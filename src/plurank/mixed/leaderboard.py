@@ -302,7 +302,7 @@ class ScoredRankings(RankingModel, loadable=False):
         if user is None:
             raise DataError("expected a user of the model, got None.")
         row, code = self.weights_of(user, None), look_up([user], self.users_, "user")
-        lower, upper = weight_bounds(row[None], self.user_concentration_[code], level)
+        lower, upper = weight_bounds(row[None], self.user_concentration_[code], level, self.membership_prior)
         return weight_table(row, lower[0], upper[0])
 
     def _own_values(self) -> dict[str, Any]:

@@ -51,6 +51,10 @@ MOVES = (
     {"concentration": 1.0, "score_scale": 1.0},
 )
 MAX_ROUNDS = 3
+# On the ridge predictions hardly differ, but weights do: the lower the concentration, the nearer users are to single
+# rankings. So the point on it is also held against what is usual, a log-normal prior of the concentration per ranking.
+USUAL_CONCENTRATION, USUAL_ERROR = 2 / 3, 1.0
+RIDGE_STEP = 10**0.25
 MOST_WORTH = 8.0  # comparisons that an item rated counts as
 # beyond a concentration of about 100 the Dirichlet is as good as Gaussian: wider scores say the same
 RANGES = {"score_scale": (0.03, 33.0), "concentration": (0.03, 110.0)}
@@ -96,6 +100,9 @@ def choose_priors(
     """
     n_rankings = len(priors.mean)
     moves = [move for move in MOVES if set(move) <= set(free) and (n_rankings > 1 or "concentration" not in move)]
+    is_free = n_rankings > 1 and "concentration" in free
+    if is_free:
+        priors = replace(priors, concentration_error=USUAL_ERROR)
     if not moves and not (rated and n_rankings > 1):
         return PriorChoice(priors)
     sample = users.sample(n_rankings, PRIOR_SAMPLE, rng, rated=rated)
@@ -106,7 +113,12 @@ def choose_priors(
     if not splits:
         return PriorChoice(priors)
     fits = _choose_worth(splits, priors, mixing, rated)
-    priors = _between(*_climb(fits, moves, on_progress))
+    top, gains = _climb(fits, moves, on_progress)
+    priors = _between(top, gains)
+    if is_free and moves:
+        fits.begin_at(top, priors)
+        priors = _settle_on_ridge(fits, priors, with_scale="score_scale" in free)
+        fits.begin_at(top, priors)
     if _place(priors) != _place(fits.first) and _is_worse(priors, fits):
         priors = fits.first
     return PriorChoice(priors, _judge(priors, fits))
@@ -136,9 +148,13 @@ class Fits:
 
     def gain(self, moved: Priors, priors: Priors, *, from_all: bool = False) -> tuple[float, float]:
         """Return the gain per held-out comparison of priors moved from others, and its standard error."""
-        self._before.setdefault(_place(moved), priors)
+        self.begin_at(priors, moved)
         clear = (np.inf, np.inf) if from_all else (CLEAR_GAIN, CLEAR_LOSS)
         return _compare(partial(self.predict, moved), partial(self.predict, priors), self.splits, *clear)
+
+    def begin_at(self, priors: Priors, moved: Priors) -> None:
+        """Let the fit with priors that were moved begin where the one with others ended, unless it has been made."""
+        self._before.setdefault(_place(moved), priors)
 
     def predict(self, priors: Priors, n: int) -> Floats:
         """Return the log-likelihoods of what split n holds out, (n,)."""
@@ -210,6 +226,51 @@ def _climb(fits: Fits, moves: list[dict[str, float]], on_progress: Progress) -> 
     return priors, {_place(moved): fits.gain(moved, priors, from_all=True)[0] for moved in known}
 
 
+def _settle_on_ridge(fits: Fits, priors: Priors, *, with_scale: bool) -> Priors:
+    """Move along the ridge to the most probable concentration; return it with the standard error of its logarithm.
+
+    The log posterior is that of what one split holds out, averaged over the splits, and of the usual concentration.
+    """
+    n_held_out = float(np.mean([split.counts.sum() for split in fits.splits]))
+    usual = USUAL_CONCENTRATION * len(priors.mean)
+    fits.passes *= 2  # what rankings have of their own changes a lot
+    found: dict[int, float] = {}
+
+    def at(step: float) -> Priors | None:
+        return _move_on_ridge(priors, priors.concentration * RIDGE_STEP**step, with_scale=with_scale)
+
+    def log_posterior(step: int) -> float:
+        moved = at(step)
+        if moved is None:
+            return -np.inf
+        if step not in found:
+            nearer = at(step - int(np.sign(step)))
+            assert nearer is not None
+            fits.begin_at(nearer, moved)
+            gain = fits.gain(moved, priors, from_all=True)[0] if step else 0.0
+            found[step] = n_held_out * gain - 0.5 * (np.log(moved.concentration / usual) / USUAL_ERROR) ** 2
+        return found[step]
+
+    step = 0
+    while (best := max((step - 1, step, step + 1), key=log_posterior)) != step:
+        step = best
+    below, peak, above = (log_posterior(each) for each in (step - 1, step, step + 1))
+    curvature = 2.0 * peak - below - above
+    if not 0.0 < curvature < np.inf:
+        return replace(at(step) or priors, concentration_error=USUAL_ERROR)
+    settled = at(step + (above - below) / (2.0 * curvature)) or priors
+    return replace(settled, concentration_error=min(np.log(RIDGE_STEP) / curvature**0.5, USUAL_ERROR))
+
+
+def _move_on_ridge(priors: Priors, concentration: float, *, with_scale: bool) -> Priors | None:
+    """Change the concentration and, with it, the scale, so that utilities vary as much between users as before; None
+    where one would leave its range."""
+    ratio = ((concentration + 1.0) / (priors.concentration + 1.0)) ** 0.5 if with_scale else 1.0
+    score_scale = priors.score_scale * ratio
+    within = _is_within({"concentration": concentration, "score_scale": score_scale})
+    return replace(priors, concentration=concentration, score_scale=score_scale) if within else None
+
+
 def _is_worse(priors: Priors, fits: Fits) -> bool:
     """Check whether a fit that begins with these priors, as the last one will, predicts clearly worse than with the
     first.
@@ -250,8 +311,11 @@ def _judge(priors: Priors, fits: Fits) -> Quality:
 def _move(priors: Priors, move: dict[str, float], sign: float) -> Priors | None:
     """Multiply some priors; None where one would leave its range."""
     values = {name: getattr(priors, name) * STEP ** (sign * power) for name, power in move.items()}
-    within = all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in values.items())
-    return replace(priors, **values) if within else None
+    return replace(priors, **values) if _is_within(values) else None
+
+
+def _is_within(values: dict[str, float]) -> bool:
+    return all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in values.items())
 
 
 def _splits(sample: Comparisons, n_rankings: int, mixing: Mixing, rated: bool, rng: np.random.Generator) -> list[Split]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from plurank.choices import Mixing
 from plurank.inference.posterior import dirichlet_counts
 from plurank.types import Floats
 
@@ -69,18 +70,32 @@ LEAST_MEAN = 1e-3  # times 1 / K, so that a ranking nobody follows can still be 
 
 @dataclass(frozen=True)
 class Priors:
-    """Mean weights (K,) and concentration of the Dirichlet of user weights; spread of a ranking's own scores; and how
-    many comparisons each item is worth that a user rated."""
+    """Mean weights (K,) and concentration of the Dirichlet of user weights; spread of a ranking's own scores; how many
+    comparisons each item is worth that a user rated; and the standard error of the logarithm of the concentration, 0
+    where it is given."""
 
     mean: Floats
     concentration: float
     score_scale: float
     rating_weight: float = 1.0
+    concentration_error: float = 0.0
 
     @classmethod
     def vague(cls, n_rankings: int, concentration: float = 3.0, score_scale: float = 1.0) -> "Priors":
         """Return uniform mean weights, with default scales."""
         return cls(np.full(n_rankings, 1.0 / n_rankings), concentration, score_scale)
+
+    @classmethod
+    def first(cls, n_rankings: int, mixing: Mixing, **known: float) -> "Priors":
+        """Return where the search for priors begins, but for those that are known.
+
+        Mixtures of scores are narrower than the scores, the more so the more rankings there are: with utility mixing
+        scores are wider, and weights are uniform on the simplex.
+        """
+        if mixing == "probability":
+            return cls.vague(n_rankings, **known)
+        n = max(n_rankings, 2)
+        return cls.vague(n_rankings, **{"concentration": float(n), "score_scale": 0.6 * (n + 1.0) ** 0.5, **known})
 
     def with_rankings(self, n_rankings: int) -> "Priors":
         """Return the same for another number of rankings, all followed alike."""
@@ -95,6 +110,12 @@ class Priors:
     def scores(self) -> ScorePrior:
         """The prior of the scores: what rankings share is free to spread by at least one unit of log odds."""
         return ScorePrior(self.score_scale, max(self.score_scale, 1.0))
+
+    @property
+    def wide_scores(self) -> ScorePrior:
+        """The prior that errors count on where the scale was chosen: few data ask for narrow scores, but do not prove
+        them."""
+        return replace(self, score_scale=max(self.score_scale, 1.0)).scores
 
 
 def mean_of(weights: Floats) -> Floats:

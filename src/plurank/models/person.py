@@ -93,7 +93,7 @@ class Person:
             If ``level`` is not between 0 and 1.
         """
         check_share("level", level)
-        return weight_table(self.weights, *self._draws[0].bounds(level))
+        return weight_table(self.weights, *self._draws[0].bounds(level, self._model.membership_prior))
 
     def rank(self) -> pl.DataFrame:
         """Rank all items for the person, best first, with intervals of the ranks.

@@ -19,7 +19,7 @@ from plurank.engine.blocks import as_comparisons, as_source, iterate_users
 from plurank.engine.local import one_blas_thread
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
-from plurank.inference.posterior import dirichlet_counts
+from plurank.inference.posterior import WeightPrior, dirichlet_counts
 from plurank.models.sklearn_api import Estimator, check_is_fitted
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
@@ -80,6 +80,11 @@ class PreferenceModel(Estimator):
     def weight_prior(self) -> Floats:
         """The counts of the Dirichlet of user weights, (K,)."""
         return dirichlet_counts(self.mean_weights_, self.concentration_)
+
+    @property
+    def membership_prior(self) -> WeightPrior:
+        """The prior of user weights."""
+        return WeightPrior(self.mean_weights_, self.concentration_)
 
     @abstractmethod
     def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
