@@ -1,7 +1,8 @@
 """How many rankings, and which way to mix them."""
 
+from types import SimpleNamespace
+
 import numpy as np
-import polars as pl
 import pytest
 
 from plurank import (
@@ -13,7 +14,7 @@ from plurank import (
     simulate,
 )
 from plurank.mixed import candidates
-from plurank.mixed.candidates import SLIGHT, mean_and_error
+from plurank.mixed.candidates import Candidates, Predictions, mean_and_error
 from plurank.mixed.fit import fit_to_predict, predict
 from plurank.mixed.priors import Priors
 from plurank.mixed.users import Users
@@ -63,10 +64,36 @@ def test_the_table_says_how_far_behind_the_best_each_is(selection):
     assert (table["behind_se"] <= 2 * table["held_out_se"]).all()
 
 
-def test_the_fewest_rankings_that_are_at_most_slightly_worse_are_chosen(selection):
-    table = selection.table.filter((pl.col("mixing") == selection.mixing) | (pl.col("n_rankings") == 1))
-    good = table.filter(pl.col("held_out").max() - pl.col("held_out") <= SLIGHT)
-    assert selection.n_rankings == good["n_rankings"].min()
+def tables_of(figures):
+    """Candidates whose users predict by chance around these log-likelihoods, all with one mixing and 400 users."""
+    made = Candidates.__new__(Candidates)
+    made.sample = SimpleNamespace(users=np.arange(400))
+    made.found = {}
+    for (number, mean), noise in zip(figures.items(), np.random.default_rng(0).standard_normal((9, 400)), strict=False):
+        own = np.zeros((400, 2, 2))
+        own[:, 0, 0], own[:, 0, 1] = mean + 0.02 * (noise - noise.mean()) * (number > 1), 1.0
+        made.found["utility", number] = Predictions(own, np.full(400, figures[1] - 0.01 * (number > 1)))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("figures", "chosen"),
+    [  # differences have standard errors of 0.0014
+        ({1: -0.60, 2: -0.50, 3: -0.4999, 4: -0.4999}, 2),  # two are as good, surely: 2 % of the gain is 0.002
+        ({1: -0.60, 2: -0.52, 3: -0.50, 4: -0.499, 10: -0.50}, 3),  # three lose at most 0.002, surely
+        ({1: -0.52, 2: -0.503, 4: -0.5, 10: -0.5002}, 10),  # four may be worse than ten, which are not clearly worse
+        ({1: -0.60, 2: -0.52, 4: -0.50, 10: -0.51}, 4),  # ten are clearly worse
+        ({1: -0.5, 2: -0.5004}, 1),
+    ],
+)
+def test_the_fewest_rankings_that_are_surely_at_most_slightly_worse_are_chosen(figures, chosen):
+    assert tables_of(figures).choose().n_rankings == chosen
+
+
+def test_several_rankings_that_gain_nothing_from_knowing_the_user_are_one():
+    made = tables_of({1: -0.6, 2: -0.5})
+    made.found["utility", 2] = made.found["utility", 2]._replace(by_mean=np.full(400, -0.5))
+    assert made.choose().n_rankings == 1
 
 
 def test_standard_errors_are_those_of_means_over_users(rng):

@@ -19,7 +19,6 @@ from plurank.cli.tables import (
     ranking_tables,
     weight_bars,
 )
-from plurank.metrics import log_likelihood
 from plurank.text import count, label, percent, shorten
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 CANDIDATES = (
     "Held-out log-likelihood per comparison for each number of rankings, with standard errors; higher is better, "
-    "and guessing gets {guess:.3f}. Known users have other comparisons in the training data; new users were first "
+    "and guessing gets -0.693. Known users have other comparisons in the training data; new users were first "
     "asked some."
 )
 N_LISTED = 5  # items of each list that a person is shown
@@ -69,7 +68,7 @@ def print_model(console: Console, described: dict[str, Any], top: int) -> None:
 def print_selection(console: Console, selection: dict[str, Any]) -> None:
     """Print how well every candidate for the number of rankings and the mixing predicted, and which was chosen."""
     if selection["candidates"]:
-        console.print(CANDIDATES.format(guess=log_likelihood([0.5])))
+        console.print(CANDIDATES)
         console.print(candidates_table(selection["candidates"]))
     console.print(f"* {selection['answer']}", style="bold")
 

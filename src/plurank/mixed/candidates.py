@@ -29,9 +29,10 @@ SHARE_OF_USERS, SHARE = 0.2, 0.2
 FEWEST_USERS = 5  # of whom some can be held out
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
 ENOUGH_HELD_OUT, MOST_REPEATS = 10_000, 4  # where fewer comparisons are held out, data are split several times
-SLIGHT = 1e-3  # of the log-likelihood per comparison: so little more is no reason for another ranking
-AUTO_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10)  # of rankings, among which "auto" chooses
+# So little is no reason for another ranking: of the log-likelihood per comparison, or of the gain over one ranking.
+SLIGHT, SLIGHT_SHARE = 1e-3, 0.02
 CLEAR = 2.0  # standard errors
+AUTO_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10)  # of rankings, among which "auto" chooses
 COARSE = (1, 2, 4, 10)  # those that are tried first, with each mixing; then neighbours of what would be chosen
 Candidate = tuple[Mixing, int]
 
@@ -184,15 +185,21 @@ class Candidates:
         return self._priors[key]
 
     def choose(self) -> Choice:
-        """Choose a mixing and, with it, the fewest rankings that predict at most slightly worse than the best.
+        """Choose a mixing and, with it, the fewest rankings that predict at most slightly worse than the reference.
 
-        Several rankings have to predict better for knowing the user: else they only describe what all users share.
+        The reference is the largest number that predicts as well as the best but for one standard error; fewer rankings
+        have to lose no more than slightly even if they are one standard error worse than measured. Several rankings
+        have to predict clearly better for knowing the user: else they only describe what all users share.
         """
         mixing = self._choose_mixing()
         way = sorted((each for each in self.found if each[0] == mixing or each[1] == 1), key=lambda each: each[1])
         rows = {each: self._row(each, self.found[self._best(self.found)]) for each in self.found}
-        chosen = next(each for each in way if self.gain(self._best(way), over=each)[0] <= SLIGHT)
-        is_personal = rows[chosen].personal > max(rows[chosen].personal_se, SLIGHT / 2)
+        best = self._best(way)
+        loss = {each: self.gain(best, over=each) for each in way}
+        reference = next(each for each in reversed(way) if loss[each][0] <= loss[each][1])
+        slight = max(SLIGHT, SLIGHT_SHARE * loss[way[0]][0])
+        chosen = next(each for each in way if each == reference or sum(self.gain(reference, over=each)) <= slight)
+        is_personal = rows[chosen].personal > max(CLEAR * rows[chosen].personal_se, SLIGHT / 2)
         if chosen[1] > 1 and way[0][1] == 1 and not is_personal:
             chosen = way[0]
         answer = _answer([*rows.values()], rows[chosen], mixing)

@@ -8,6 +8,7 @@ first, and where they are few nothing else is. Priors that were chosen have to h
 they predict of the comparisons held out is reported, beside what one ranking for everybody predicts.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -242,13 +243,13 @@ def _settle_on_ridge(fits: Fits, priors: Priors, *, with_scale: bool) -> Priors:
     def log_posterior(step: int) -> float:
         moved = at(step)
         if moved is None:
-            return -np.inf
+            return -math.inf
         if step not in found:
             nearer = at(step - int(np.sign(step)))
             assert nearer is not None
             fits.begin_at(nearer, moved)
             gain = fits.gain(moved, priors, from_all=True)[0] if step else 0.0
-            found[step] = n_held_out * gain - 0.5 * (np.log(moved.concentration / usual) / USUAL_ERROR) ** 2
+            found[step] = n_held_out * gain - 0.5 * (math.log(moved.concentration / usual) / USUAL_ERROR) ** 2
         return found[step]
 
     step = 0
@@ -256,10 +257,10 @@ def _settle_on_ridge(fits: Fits, priors: Priors, *, with_scale: bool) -> Priors:
         step = best
     below, peak, above = (log_posterior(each) for each in (step - 1, step, step + 1))
     curvature = 2.0 * peak - below - above
-    if not 0.0 < curvature < np.inf:
+    if not 0.0 < curvature < math.inf:
         return replace(at(step) or priors, concentration_error=USUAL_ERROR)
     settled = at(step + (above - below) / (2.0 * curvature)) or priors
-    return replace(settled, concentration_error=min(np.log(RIDGE_STEP) / curvature**0.5, USUAL_ERROR))
+    return replace(settled, concentration_error=min(math.log(RIDGE_STEP) / curvature**0.5, USUAL_ERROR))
 
 
 def _move_on_ridge(priors: Priors, concentration: float, *, with_scale: bool) -> Priors | None:
