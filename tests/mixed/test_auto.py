@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from plurank import Comparisons, MixedRanking, NotIdentifiableError, ParameterError, ingest, load, open_store, simulate
+from plurank import (
+    Comparisons,
+    MixedRanking,
+    NotIdentifiableError,
+    ParameterError,
+    held_out_quality,
+    ingest,
+    load,
+    open_store,
+    simulate,
+)
 from plurank.mixed.candidates import check_selection
 from tests.oracles.simulated_scores import simulate_scores
 
@@ -131,3 +141,23 @@ def test_a_file_with_another_selection_is_refused(value):
 def test_more_rankings_than_users_are_refused_as_before():
     with pytest.raises(NotIdentifiableError, match="cannot be told apart"):
         MixedRanking(9).fit(Comparisons.from_arrays(["a", "b"], [0, 1], [1, 0]))
+
+
+def test_a_fitted_model_is_judged_with_what_it_chose():
+    c = planted(2, 0, n_users=80)
+    model = auto(c)
+    same = MixedRanking(2, mixing=model.mixing_, random_state=0)
+    assert held_out_quality(model, c) == held_out_quality(same, c)
+    assert MixedRanking().chosen_parameters == {}
+
+
+def test_intervals_of_weights_come_back_from_a_file_and_for_a_new_user(tmp_path):
+    model = auto(planted(2, 0, n_users=60))
+    assert 0.0 < model.concentration_error_ <= 1.0
+    model.save(tmp_path / "model.plurank")
+    again = load(tmp_path / "model.plurank")
+    assert again.weight_intervals(3).equals(model.weight_intervals(3))
+    narrow = model.fold_in([(0, 1), (1, 2)]).weight_intervals()
+    model.concentration_error_ = 0.0
+    narrower = model.fold_in([(0, 1), (1, 2)]).weight_intervals()
+    assert (narrow["upper"] - narrow["lower"] >= narrower["upper"] - narrower["lower"]).all()

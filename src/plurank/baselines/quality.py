@@ -33,7 +33,7 @@ def held_out_quality(
     Parameters
     ----------
     model : RankingModel
-        A model, fitted or not; its parameters are used.
+        A model, fitted or not; its parameters are used, and what it chose where these are "auto".
     comparisons : Comparisons, Store or data frame
         The comparisons; of more than 1,000,000, a sample of users.
     test_size : float, default=0.2
@@ -73,7 +73,7 @@ def held_out_quality(
     if parts is None:
         raise too_few(sample)
     train, held_out = parts
-    fresh = clone(model)
+    fresh = clone(model).set_params(**model.chosen_parameters)
     if fresh.get_params().get("random_state", 0) is None:
         fresh.set_params(random_state=random_state)
     fresh.fit(train, on_progress=on_progress)

@@ -50,8 +50,7 @@ PAGE, TITLE = "plurank-demo-report.html", "What simulated holidaymakers prefer"
 NEXT = """Next, with your own file, one comparison per row (user, winner, loser):
 
   plurank show votes.csv                            summary and data-quality warnings
-  plurank select votes.csv                          choose the number of rankings
-  plurank fit votes.csv -k 3 -o model.plurank       fit three rankings
+  plurank fit votes.csv -o model.plurank            choose the number of rankings, and fit them
   plurank show model.plurank --user ID              weights and top items of one user
   plurank report model.plurank votes.csv            HTML report
   plurank predict model.plurank pairs.csv           predict preferences
@@ -110,7 +109,8 @@ def _write_page(story: Story, page: Path, seed: int, on_progress: "Progress") ->
 def _tell(seed: int, on_progress: "Progress") -> Story:
     made = make_people(seed)
     train, test = made.comparisons.split(random_state=seed)
-    model = plurank.MixedRanking(len(CAMPS), random_state=seed).fit(train, on_progress=on_progress)
+    model = plurank.MixedRanking(len(CAMPS), mixing="probability", random_state=seed)
+    model.fit(train, on_progress=on_progress)
     paper = plurank.TopicRanking(len(CAMPS), random_state=seed).fit(train, on_progress=on_progress)
     single = plurank.MixedRanking(1, random_state=seed).fit(train, on_progress=on_progress)
     order = plurank.align(model.items_[model.rankings_], list(CAMPS.values())).tolist()

@@ -151,7 +151,7 @@ def fetch_command(
         return
     size = describe_size(len(made), made.n_users, made.n_items)
     out().print(f"Wrote {label(output)}: {size}.", soft_wrap=True)
-    out().print(f"Next: plurank select {label(output)}", soft_wrap=True)
+    out().print(f"Next: plurank fit {label(output)} -o model.plurank", soft_wrap=True)
 
 
 def _list_datasets(*, as_json: bool) -> None:

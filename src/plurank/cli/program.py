@@ -92,8 +92,7 @@ def describe(
     \b
       plurank demo                                  a tour on simulated data
       plurank show votes.csv                        summary and data-quality warnings
-      plurank select votes.csv                      choose the number of rankings
-      plurank fit votes.csv -k 3 -o model.plurank   fit three rankings
+      plurank fit votes.csv -o model.plurank        choose the number of rankings, and fit them
       plurank show model.plurank                    print them
       plurank report model.plurank votes.csv        HTML report
       plurank predict model.plurank pairs.csv       predict preferences

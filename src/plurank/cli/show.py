@@ -115,7 +115,7 @@ def _print_report(report: "DataReport") -> None:
         console.print(f"! {problem}", style="yellow")
     if not report.problems:
         console.print("No problems found.", style="green")
-    console.print("Next: plurank select FILE, or plurank fit FILE -k 3 -o model.plurank")
+    console.print("Next: plurank fit FILE -o model.plurank")
 
 
 def _of_all(n: int, what: str, report: "DataReport") -> str:

@@ -31,7 +31,7 @@ LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
 ENOUGH_HELD_OUT, MOST_REPEATS = 10_000, 4  # where fewer comparisons are held out, data are split several times
 # So little is no reason for another ranking: of the log-likelihood per comparison, or of the gain over one ranking.
 SLIGHT, SLIGHT_SHARE = 1e-3, 0.02
-CLEAR = 2.0  # standard errors
+CLEAR, PERSONAL = 2.0, 1.5  # standard errors, by which probability mixing, and knowing the user, have to gain
 AUTO_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10)  # of rankings, among which "auto" chooses
 COARSE = (1, 2, 4, 10)  # those that are tried first, with each mixing; then neighbours of what would be chosen
 Candidate = tuple[Mixing, int]
@@ -189,7 +189,7 @@ class Candidates:
 
         The reference is the largest number that predicts as well as the best but for one standard error; fewer rankings
         have to lose no more than slightly even if they are one standard error worse than measured. Several rankings
-        have to predict clearly better for knowing the user: else they only describe what all users share.
+        have to predict better for knowing the user: else they only describe what all users share.
         """
         mixing = self._choose_mixing()
         way = sorted((each for each in self.found if each[0] == mixing or each[1] == 1), key=lambda each: each[1])
@@ -199,11 +199,12 @@ class Candidates:
         reference = next(each for each in reversed(way) if loss[each][0] <= loss[each][1])
         slight = max(SLIGHT, SLIGHT_SHARE * loss[way[0]][0])
         chosen = next(each for each in way if each == reference or sum(self.gain(reference, over=each)) <= slight)
-        is_personal = rows[chosen].personal > max(CLEAR * rows[chosen].personal_se, SLIGHT / 2)
+        is_personal = rows[chosen].personal > max(PERSONAL * rows[chosen].personal_se, SLIGHT / 2)
         if chosen[1] > 1 and way[0][1] == 1 and not is_personal:
             chosen = way[0]
-        answer = _answer([*rows.values()], rows[chosen], mixing)
-        return Choice(chosen[1], mixing, answer, [*rows.values()], self._influence(chosen, way[0]))
+        listed = sorted(rows.values(), key=lambda row: (row.n_rankings > 1, row.mixing, row.n_rankings))
+        answer = _answer(listed, rows[chosen], mixing)
+        return Choice(chosen[1], mixing, answer, listed, self._influence(chosen, way[0]))
 
     def _choose_mixing(self) -> Mixing:
         """Choose utility mixing, which predicts better on most real data, unless probability is clearly better."""

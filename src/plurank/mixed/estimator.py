@@ -317,8 +317,15 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return Settings(**{**self.get_params(deep=False), **chosen})
 
     @property
+    def chosen_parameters(self) -> dict[str, Any]:
+        """The number of rankings and the mixing of a fitted model."""
+        if not self.__sklearn_is_fitted__():
+            return {}
+        return {"n_rankings": self.n_rankings_, "mixing": self.mixing_}
+
+    @property
     def _chosen_settings(self) -> Settings:
-        return replace(self.settings, n_rankings=self.n_rankings_, mixing=self.mixing_)
+        return replace(self.settings, **self.chosen_parameters)
 
     @property
     def n_rankings_(self) -> int:

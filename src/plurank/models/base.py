@@ -575,6 +575,11 @@ class RankingModel(PreferenceModel):
                 if size == "K" and getattr(self, name) is not None:
                     setattr(self, name, getattr(self, name).take(order, axis=axis))
 
+    @property
+    def chosen_parameters(self) -> dict[str, Any]:
+        """What a fitted model chose where its parameters are "auto"."""
+        return {}
+
     @abstractmethod
     def check_parameters(self) -> None:
         """Raise a ParameterError where a parameter is not valid."""

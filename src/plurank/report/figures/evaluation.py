@@ -105,7 +105,11 @@ def draw_selection(selection: dict[str, Any]) -> Chart:
     seen = [name("mixing"), number("n_rankings"), number("held_out")]
     every = {**where, "color": _way(ways, COLOURS), "tooltip": seen}
     errors = {"x": where["x"], "y": number("lower"), "y2": {"field": "upper"}, "color": _way(ways, COLOURS)}
-    last = [row for row in rows if row["n_rankings"] == ends[row["mixing"]]]
+    last = sorted((row for row in rows if row["n_rankings"] == ends[row["mixing"]]), key=lambda row: row["held_out"])
+    labels = [  # apart, even where the lines end at one point
+        mark("text", [row], {**where, "text": name("mixing")}, align="left", dx=10, dy=7 - 14 * place)
+        for place, row in enumerate(last)
+    ]
     chosen = [row for row in rows if row["chosen"]]
     chart = layer(
         mark("line", rows, {**every, "strokeDash": _way(ways, DASHES)}, strokeWidth=1.5),
@@ -113,11 +117,11 @@ def draw_selection(selection: dict[str, Any]) -> Chart:
         mark("point", rows, {**every, "shape": _way(ways, SHAPES)}, size=60),
         mark("point", chosen, where, size=320, filled=False, color=INK, strokeWidth=2),
         mark("text", chosen, {**where, "text": {"value": "chosen"}}, dy=-22, fontWeight=600),
-        mark("text", last, {**where, "text": name("mixing")}, align="left", dx=10),
+        *labels,
         width=WIDTH,
         height=300,
     )
-    about = "Higher is better; the upright lines are one standard error each way."
+    about = "Higher is better; the upright lines are one standard error of the difference from the best, each way."
     return finish(chart, f"How many rankings? {_say_choice(selection)}", about)
 
 
@@ -127,7 +131,7 @@ def _way(ways: list[str], looks: Sequence[Any]) -> Spec:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    value, error = row["held_out"], row["held_out_se"]
+    value, error = row["held_out"], row["behind_se"]
     return {**row, "lower": value - error, "upper": value + error}
 
 
