@@ -17,7 +17,7 @@ help:
 	@echo "make release     build source archive and wheel, and try both in clean environments"
 	@echo "make docs        build the documentation into site/, with warnings as errors"
 	@echo "make pictures    draw the pictures of the README and the documentation again"
-	@echo "make benchmarks  measure what needs no data again (about half an hour)"
+	@echo "make benchmarks  measure what needs no data again (about three quarters of an hour)"
 	@echo "make peers       a small match against other packages, in environments of their own (about ten minutes)"
 	@echo "make clean       remove .venv and build products"
 
@@ -104,6 +104,7 @@ benchmarks: .venv/tested-wheel
 	$(BIN)/python -m benchmarks.mixed_recovery
 	$(BIN)/python -m benchmarks.components
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.selection
 	$(BIN)/python -m benchmarks.new_people
 	$(BIN)/python -m benchmarks.questions
 	$(BIN)/python -m benchmarks.service

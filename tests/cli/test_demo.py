@@ -40,7 +40,7 @@ def test_demo_says_that_its_people_are_simulated_and_what_to_do_next(run, no_pag
     assert "Ada 1" in text
     assert "by the paper's method" in text
     assert "one ranking for everybody" in text
-    assert "plurank fit votes.csv -k 3 -o model.plurank" in text.split("Next, with your own file")[1]
+    assert "plurank fit votes.csv -o model.plurank" in text.split("Next, with your own file")[1]
 
 
 def test_demo_writes_a_page_with_its_quality_and_names_it(run, folder):

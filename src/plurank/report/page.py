@@ -207,7 +207,7 @@ def _draw(
         bins = sections.bins_table(quality)
         wanted["calibration"] = (lambda: draw_calibration(quality.calibration), bins)
     if selection is not None and selection["candidates"]:
-        wanted["selection"] = (lambda: draw_selection(selection), sections.candidates_table(selection))
+        wanted["selection"] = (lambda: draw_selection(selection), sections.selection_table(selection))
     if source is not None and not isinstance(source, Store):
         wanted["comparisons"] = (lambda: draw_comparisons(source, fewest), None)
     drawn = {}

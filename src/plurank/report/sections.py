@@ -138,7 +138,7 @@ def _item_place(place: int, bounds: dict[int, tuple[int, int]], item: int) -> st
     return f"{place:,}" if low == high else f"{place:,} ({low:,} to {high:,})"
 
 
-def candidates_table(selection: dict[str, Any]) -> Table:
+def selection_table(selection: dict[str, Any]) -> Table:
     """List how well every candidate for the number of rankings predicts comparisons held out."""
     rows = [
         (
