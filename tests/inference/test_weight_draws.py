@@ -7,7 +7,7 @@ from scipy.stats import beta
 
 from plurank import Comparisons
 from plurank.inference.likelihood import likelihood_of
-from plurank.inference.posterior import Draws, WeightPrior, propose_weights, weigh_draws
+from plurank.inference.posterior import Draws, propose_weights, weigh_draws
 from plurank.mixed.bradley_terry import BradleyTerry
 
 SCORES = np.array([[1.5, -1.0], [0.0, 0.5], [-1.0, 1.5]])
@@ -60,12 +60,3 @@ def test_weights_known_for_sure_have_bounds_without_width():
 def test_resampling_repeats_draws_by_their_shares():
     draws = Draws(np.eye(3), np.array([0.5, 0.3, 0.2]))
     np.testing.assert_array_equal(draws.resample(10).sum(axis=0), [5, 3, 2])
-
-
-def test_bounds_count_on_a_prior_that_was_chosen_at_most_as_on_a_uniform_one(rng):
-    # without answers the posterior is the prior: draws of a narrow one are made to stand for one that is uniform
-    mean = np.array([0.5, 0.3, 0.2])
-    drawn = rng.dirichlet(6.0 * mean, 200_000)
-    chosen = Draws(drawn, np.full(len(drawn), 1.0 / len(drawn))).bounds(0.9, WeightPrior(mean, 6.0, 1e-9))
-    less = rng.dirichlet(3.0 * mean, 200_000)
-    np.testing.assert_allclose(chosen, Draws(less, np.full(len(less), 1.0 / len(less))).bounds(0.9), atol=0.02)

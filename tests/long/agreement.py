@@ -32,7 +32,6 @@ N_USERS, N_ITEMS, N_RANKINGS, PER_USER = 60, 6, 2, 24
 MAX_ITER = 40
 GIVEN = {"concentration": 1.0, "score_scale": 1.0}
 MIXED = {
-    "auto": {"n_rankings": "auto"},
     "probability": {"mixing": "probability"},
     "utility": {"mixing": "utility"},
     "ensemble": {"mixing": "utility", "ensemble": 2},
@@ -52,7 +51,7 @@ def make(name: str, *, given: bool) -> Any:
     if name in DETECTIONS:
         return plurank.TopicRanking(N_RANKINGS, name, random_state=0)
     return plurank.MixedRanking(
-        **{"n_rankings": N_RANKINGS, **MIXED[name]}, max_iter=MAX_ITER, random_state=0, **(GIVEN if given else {})
+        N_RANKINGS, max_iter=MAX_ITER, random_state=0, **MIXED[name], **(GIVEN if given else {})
     )
 
 

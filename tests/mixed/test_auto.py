@@ -14,6 +14,7 @@ from plurank import (
     open_store,
     simulate,
 )
+from plurank.mixed import estimator
 from plurank.mixed.candidates import check_selection
 from tests.oracles.simulated_scores import simulate_scores
 
@@ -116,10 +117,50 @@ def test_orders_are_mixed_by_probability():
     assert MixedRanking(2, "strict", mixing="auto", random_state=0).fit(c).mixing_ == "probability"
 
 
-def test_a_checkpoint_needs_a_seed_to_choose_the_same_again(tmp_path):
-    c = simulate(40, 5, 2, 10, random_state=0).comparisons
-    with pytest.raises(ParameterError, match="integer"):
-        MixedRanking("auto").fit(c, checkpoint=tmp_path / "run")
+def test_a_fit_that_is_resumed_keeps_what_was_chosen(tmp_path, monkeypatch):
+    made = planted(2, 0, n_users=60)
+    made.to_frame().write_csv(tmp_path / "votes.csv")
+    store = ingest(tmp_path / "votes.csv", tmp_path / "votes.store")
+    auto_fit = MixedRanking(random_state=None).fit(store, checkpoint=tmp_path / "run")
+
+    def fail(*_):
+        raise AssertionError("chosen again")
+
+    monkeypatch.setattr(estimator, "choose_settings", fail)
+    again = MixedRanking(random_state=None).fit(store, checkpoint=tmp_path / "run", resume=True)
+    assert again.selection_ == auto_fit.selection_
+    assert again.mixing_ == auto_fit.mixing_
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"mixing": "probability", "score_scale": 50.0}, {"mixing": "utility", "score_scale": 0.01}]
+)
+def test_a_given_scale_beyond_what_is_searched_leaves_the_concentration_to_be_chosen(parameters):
+    model = MixedRanking(2, random_state=0, **parameters).fit(planted(2, 0, n_users=40))
+    assert model.score_scale_ == parameters["score_scale"]
+    assert model.concentration_ > 0
+
+
+def test_more_rankings_than_the_range_of_concentrations_can_be_fitted():
+    c = simulate(115, 4, 2, 6, random_state=0).comparisons
+    assert MixedRanking(112, mixing="utility", random_state=0).fit(c).n_rankings_ == 112
+
+
+@pytest.mark.parametrize("concentration", [5.0, 30.0, 100.0])
+def test_nothing_is_known_of_somebody_who_said_nothing_whatever_the_concentration(concentration):
+    model = auto(planted(2, 0, n_users=60))
+    model.concentration_, model.concentration_error_ = concentration, 0.5
+    first, second = model.fold_in([]).weight_intervals().select("lower", "upper").rows()
+    # the second weight is what the first one leaves
+    np.testing.assert_allclose(first, (1 - second[1], 1 - second[0]), atol=0.05)
+    assert first[1] - first[0] > 0.8
+
+
+def test_what_one_user_alone_holds_out_proves_nothing():
+    users = ["a"] * 40 + ["b", "c", "d", "e"]
+    left = np.random.default_rng(0).integers(2, size=len(users))
+    model = auto(Comparisons.from_arrays(users, left, 1 - left))
+    assert model.n_rankings_ == 1
 
 
 @pytest.mark.parametrize("wrong", ["many", 0, 2.5, None])

@@ -112,12 +112,12 @@ def test_the_answer_is_a_sentence_with_the_figures(selection):
     assert selection.answer.startswith("3 rankings, mixed by probability: held-out log-likelihood ")
     assert f"{figure:.4f}" in selection.answer
     assert f"{selection.table['held_out'][0]:.4f} with one ranking" in selection.answer
-    assert selection.answer.endswith("More rankings do not predict better beyond noise.")
+    assert selection.answer.endswith("More rankings do not predict better, or only slightly.")
 
 
 def test_the_last_candidate_comes_with_the_advice_to_try_more(three):
     answer = select_rankings(three, [1, 2], "probability", random_state=0, **NEAR).answer
-    assert answer.endswith("More rankings may predict better still: try larger candidates.")
+    assert answer.endswith("More rankings may predict better still: try larger numbers.")
 
 
 def test_a_seed_gives_the_same_answer_twice(three):
@@ -254,6 +254,8 @@ def test_parameters_go_to_the_model_and_are_refused_by_it(three):
     ids=["one comparison", "one comparison each", "one pair"],
 )
 def test_too_little_data_are_refused_with_the_numbers(c):
-    said = rf"^{len(c)} comparisons? of {c.n_users} users? are too few to hold some out\. Expected users with several"
+    said = (
+        rf"^{len(c)} comparisons? of {c.n_users} users? (is|are) too few to hold some out\. Expected users with several"
+    )
     with pytest.raises(DataError, match=said):
         select_rankings(c, [1, 2], random_state=0, **NEAR)

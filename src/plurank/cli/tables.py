@@ -45,7 +45,8 @@ def candidates_table(candidates: list[dict[str, Any]]) -> Table:
 
 
 def _with_error(row: dict[str, Any], name: str) -> str:
-    return "none" if row[name] is None else f"{row[name]:.4f} ±{row[f'{name}_se']:.4f}"
+    error = row[f"{name}_se"]
+    return "none" if row[name] is None else f"{row[name]:.4f}" if error is None else f"{row[name]:.4f} ±{error:.4f}"
 
 
 def facts(rows: list[tuple[str, str]]) -> Table:

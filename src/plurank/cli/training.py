@@ -248,8 +248,8 @@ def select_command(
     """Choose the number of rankings by held-out likelihood.
 
     Holds out some comparisons, fits every candidate to the rest, and measures how well it predicts those held
-    out. Chosen is the smallest number of rankings that is surely about as good as the best. `plurank fit` makes
-    the same choice unless a number is given.
+    out. Chosen is the smallest number of rankings that is surely about as good as the best. `plurank fit`
+    chooses by the same rule, among fewer candidates, unless a number is given.
 
     \b
     Examples:

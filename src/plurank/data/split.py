@@ -131,11 +131,16 @@ def count_items(comparisons: Comparisons) -> NDArray[np.int64]:
     return np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
 
 
+def say_too_few(comparisons: Comparisons) -> str:
+    """Say that none of these comparisons can be held out, without a full stop."""
+    size = f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_users, 'user')}"
+    return f"{size} {'is' if len(comparisons) == 1 else 'are'} too few to hold some out"
+
+
 def too_few(comparisons: Comparisons) -> DataError:
     """Raise an error for comparisons of which none can be held out."""
-    n_users = count(comparisons.n_users, "user")
     return DataError(
-        f"{count(len(comparisons), 'comparison')} of {n_users} are too few to hold some out. "
+        f"{say_too_few(comparisons)}. "
         "Expected users with several comparisons each: ask people more, or fit a number of rankings of your choice."
     )
 

@@ -36,16 +36,10 @@ class Draws:
         mean: Floats = self.shares @ self.weights
         return mean / mean.sum()
 
-    def bounds(self, level: float, prior: "WeightPrior | None" = None) -> tuple[Floats, Floats]:
+    def bounds(self, level: float) -> tuple[Floats, Floats]:
         """Lower and upper bounds of each weight, (K,): the shortest interval that holds ``level`` of the posterior."""
-        shares = self.shares
-        if prior is not None and prior.surplus:  # the posterior by a prior of a lower concentration
-            logs = -prior.surplus * (np.log(np.maximum(self.weights, 1e-300)) @ prior.mean)
-            shares = shares * np.exp(logs - logs.max())
-        found = np.array([_shortest(column, shares, level) for column in self.weights.T])
-        lower: Floats = np.minimum(found[:, 0], self.mean)
-        upper: Floats = np.maximum(found[:, 1], self.mean)
-        return (lower, upper) if prior is None else prior.widen(self.mean, lower, upper, level)
+        found = np.array([_shortest(column, self.shares, level) for column in self.weights.T])
+        return np.minimum(found[:, 0], self.mean), np.maximum(found[:, 1], self.mean)
 
     def resample(self, n: int) -> Floats:
         """Return n weights that stand for the same share each, (n, K), evenly spaced in the order of the draws."""
@@ -181,6 +175,11 @@ class WeightPrior(NamedTuple):
     def surplus(self) -> float:
         """How much of the concentration intervals do not count on."""
         return max(self.concentration - len(self.mean), 0.0) if self.error else 0.0
+
+    @property
+    def trusted(self) -> Floats:
+        """The counts that intervals count on, (K,)."""
+        return dirichlet_counts(self.mean, self.concentration - self.surplus)
 
     def widen(self, weights: Floats, lower: Floats, upper: Floats, level: float) -> tuple[Floats, Floats]:
         """Widen bounds of weights, (..., K) each, by the error of the concentration."""

@@ -14,7 +14,7 @@ import numpy as np
 from plurank.choices import MIXINGS, Auto, Mixing, MixingChoice, SplitBy
 from plurank.data.comparisons import Comparisons, draw_held_out
 from plurank.data.encoding import Labels, look_up
-from plurank.data.split import some_users, too_few
+from plurank.data.split import say_too_few, some_users
 from plurank.metrics.predictions import Influence
 from plurank.mixed.fit import Settings, choose_priors_of, fit_to_predict, observe, predict
 from plurank.mixed.priors import Priors
@@ -24,7 +24,8 @@ from plurank.store.store import Store
 from plurank.text import count
 from plurank.types import Floats, Progress
 
-SELECTION_SAMPLE = 1_000_000  # comparisons to choose by
+# comparisons to choose by: more where those of a user are many, as ratings make them, for the sake of the users
+SELECTION_SAMPLE, LARGEST_SAMPLE, ENOUGH_USERS = 1_000_000, 10_000_000, 2_000
 SHARE_OF_USERS, SHARE = 0.2, 0.2
 FEWEST_USERS = 5  # of whom some can be held out
 LEAST_HELD_OUT = 10  # comparisons, or nothing can be said
@@ -34,6 +35,9 @@ SLIGHT, SLIGHT_SHARE = 1e-3, 0.02
 CLEAR, PERSONAL = 2.0, 1.5  # standard errors, by which probability mixing, and knowing the user, have to gain
 AUTO_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10)  # of rankings, among which "auto" chooses
 COARSE = (1, 2, 4, 10)  # those that are tried first, with each mixing; then neighbours of what would be chosen
+AS_MANY = " More rankings may predict better still: try larger numbers."
+FEWER = " More rankings do not predict better, or only slightly."
+ONE = " Several rankings do not predict better for knowing who answers."
 Candidate = tuple[Mixing, int]
 
 
@@ -143,7 +147,8 @@ class Candidates:
 
     def __init__(self, source: Comparisons | Store, settings: Settings, typical: int) -> None:
         rng = as_generator(settings.random_state)
-        self.sample = some_users(source, SELECTION_SAMPLE, rng)
+        n = np.clip(ENOUGH_USERS * len(source) / source.n_users, SELECTION_SAMPLE, LARGEST_SAMPLE)
+        self.sample = some_users(source, int(n), rng)
         self.typical = typical
         # the error of a rating is in all comparisons of its item
         self.repeats = _repeat(self.sample, "item" if settings.is_rated(source) else "comparison", rng)
@@ -199,12 +204,13 @@ class Candidates:
         reference = next(each for each in reversed(way) if loss[each][0] <= loss[each][1])
         slight = max(SLIGHT, SLIGHT_SHARE * loss[way[0]][0])
         chosen = next(each for each in way if each == reference or sum(self.gain(reference, over=each)) <= slight)
-        is_personal = rows[chosen].personal > max(PERSONAL * rows[chosen].personal_se, SLIGHT / 2)
-        if chosen[1] > 1 and way[0][1] == 1 and not is_personal:
-            chosen = way[0]
+        reason = "" if len(way) == 1 else AS_MANY if chosen == way[-1] else FEWER
+        gain, error = rows[chosen].personal, rows[chosen].personal_se
+        if chosen[1] > 1 and way[0][1] == 1 and not (gain > PERSONAL * error and gain > SLIGHT / 2):
+            chosen, reason = way[0], ONE
         listed = sorted(rows.values(), key=lambda row: (row.n_rankings > 1, row.mixing, row.n_rankings))
-        answer = _answer(listed, rows[chosen], mixing)
-        return Choice(chosen[1], mixing, answer, listed, self._influence(chosen, way[0]))
+        answer = _answer(listed, rows[chosen]) + reason
+        return Choice(*chosen[::-1], answer, listed, self._influence(chosen, way[0]))
 
     def _choose_mixing(self) -> Mixing:
         """Choose utility mixing, which predicts better on most real data, unless probability is clearly better."""
@@ -215,14 +221,15 @@ class Candidates:
         if len(best) < len(MIXINGS):
             return next(iter(best), next(iter(self.found))[0])
         gain, error = self.gain(best["probability"], over=best["utility"])
-        return "probability" if gain > CLEAR * error else "utility"
+        return "probability" if gain > max(CLEAR * error, SLIGHT) else "utility"
 
     def _best(self, candidates: Iterable[Candidate]) -> Candidate:
         return max(candidates, key=lambda each: mean_and_error(self.found[each].both)[0])
 
     def gain(self, candidate: Candidate, over: Candidate) -> tuple[float, float]:
-        """The gain of a candidate over another per comparison, and its standard error."""
-        return mean_and_error(self.found[candidate].gain_over(self.found[over]))
+        """The gain of a candidate over another per comparison, and its standard error: infinite for a single user."""
+        gain, error = mean_and_error(self.found[candidate].gain_over(self.found[over]))
+        return gain, float("inf") if np.isnan(error) else error
 
     def _row(self, candidate: Candidate, best: Predictions) -> CandidateRow:
         own = self.found[candidate]
@@ -253,9 +260,10 @@ def choose_settings(
         return replace(settings, n_rankings=numbers[0], mixing=mixings[0]), None
     candidates = Candidates(source, settings, numbers[-1])
     if not candidates.enough:
-        answer = f"{too_few(candidates.sample)}".split(". ")[0]
-        answer += f", so that nothing was chosen: {count(numbers[0], 'ranking')}, mixed by {mixings[-1]}."
-        choice = Choice(numbers[0], mixings[-1], answer, [], None)
+        way = mixings[0] if numbers[0] == 1 else mixings[-1]
+        how = "" if numbers[0] == 1 else f", mixed by {way}"
+        answer = f"{say_too_few(candidates.sample)}, so that nothing was chosen: {count(numbers[0], 'ranking')}{how}."
+        choice = Choice(numbers[0], way, answer, [], None)
     else:
         choice = _search(candidates, numbers, mixings, on_progress)
     return replace(settings, n_rankings=choice.n_rankings, mixing=choice.mixing), choice.to_dict()
@@ -324,27 +332,22 @@ def mean_and_error(sums: Floats) -> tuple[float, float]:
     if not len(sums):
         return float("nan"), float("nan")
     mean = sums[:, 0].sum() / sums[:, 1].sum()
+    if len(sums) == 1:
+        return float(mean), float("nan")
     rest = sums[:, 0] - mean * sums[:, 1]
-    error = np.sqrt((rest**2).sum() * len(rest) / max(len(rest) - 1, 1)) / sums[:, 1].sum()
+    error = np.sqrt((rest**2).sum() * len(rest) / (len(rest) - 1)) / sums[:, 1].sum()
     return float(mean), float(error)
 
 
-def _answer(rows: list[CandidateRow], chosen: CandidateRow, mixing: Mixing) -> str:
-    how = f", mixed by {mixing}" if chosen.n_rankings > 1 else ""
+def _answer(rows: list[CandidateRow], chosen: CandidateRow) -> str:
+    how = f", mixed by {chosen.mixing}" if chosen.n_rankings > 1 else ""
     text = f"{count(chosen.n_rankings, 'ranking')}{how}: held-out log-likelihood {chosen.held_out:.4f} a comparison"
-    one = [row for row in rows if row.n_rankings == 1]
-    if chosen.n_rankings > 1 and one:
-        text += f", against {one[0].held_out:.4f} with one ranking"
-    others = [row.held_out for row in rows if row.mixing != mixing and row.n_rankings > 1]
-    if others and chosen.n_rankings > 1:
-        other = MIXINGS[1] if mixing == MIXINGS[0] else MIXINGS[0]
-        text += f" and {max(others):.4f} at best when mixed by {other}"
-    numbers = {row.n_rankings for row in rows}
-    if len(numbers) == 1:
-        return f"{text}."
-    if chosen.n_rankings == max(numbers):
-        return f"{text}. More rankings may predict better still: try larger candidates."
-    return f"{text}. More rankings do not predict better beyond noise."
+    rivals = [f"{row.held_out:.4f} with one ranking" for row in rows if row.n_rankings == 1]
+    others = [row for row in rows if row.mixing != chosen.mixing and row.n_rankings > 1]
+    if others:
+        best = max(others, key=lambda row: row.held_out)
+        rivals.append(f"{best.held_out:.4f} at best when mixed by {best.mixing}")
+    return f"{text}, against {' and '.join(rivals)}." if rivals and chosen.n_rankings > 1 else f"{text}."
 
 
 def check_selection(value: Any) -> None:
@@ -361,6 +364,10 @@ def check_selection(value: Any) -> None:
 def _is_row(row: Any) -> bool:
     if not isinstance(row, dict) or row.keys() != {*CandidateRow._fields, "chosen"} or type(row["chosen"]) is not bool:
         return False
-    figures = [value for name, value in row.items() if name not in ("mixing", "n_rankings", "chosen")]
     is_candidate = row["mixing"] in MIXINGS and type(row["n_rankings"]) is int and row["n_rankings"] >= 1
-    return is_candidate and all(value is None or type(value) is float for value in figures)
+    # without new users, or with one user alone, some are not known
+    figures = {name: value for name, value in row.items() if name not in ("mixing", "n_rankings", "chosen")}
+    return is_candidate and all(
+        type(value) is float or (value is None and name not in ("held_out", "behind", "personal"))
+        for name, value in figures.items()
+    )

@@ -46,7 +46,7 @@ class CheckpointState(NamedTuple):
 class Checkpoint:
     """The checkpoint of one fit. identity: what it is a fit of, in JSON; another fit's checkpoint is an error.
 
-    rated and quality are what the fit found before its first pass; saved is what an earlier fit left.
+    rated, quality and selection are what the fit found before its first pass; saved is what an earlier fit left.
     """
 
     files: WeightFiles
@@ -54,6 +54,7 @@ class Checkpoint:
     saved: CheckpointState | None = None
     rated: bool = False
     quality: dict[str, Any] | None = None
+    selection: dict[str, Any] | None = None
 
     @property
     def path(self) -> Path:
@@ -76,6 +77,7 @@ class Checkpoint:
         self.files.settle(version)
         arrays: dict[str, Any] = {
             "about": np.array(json.dumps(self.identity)), "quality": np.array(json.dumps(self.quality)),
+            "selection": np.array(json.dumps(self.selection)),
             "rated": self.rated,
             "version": version, "mean": priors.mean, "least_groups": users.least_groups,
             "priors": np.array(
@@ -97,6 +99,7 @@ class Checkpoint:
             with self.path.open("rb") as file, np.load(file) as found:
                 arrays = dict(found)
             self.saved = _restore(arrays)
+            self.selection = json.loads(str(arrays["selection"]))
             about = json.loads(str(arrays["about"]))
             store = about.pop("store")
         except Exception:  # a damaged zip, JSON or npy can raise nearly anything

@@ -133,8 +133,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
     user_weights_ : ndarray of shape (M, K)
         Posterior mean of every user's mixture of the rankings.
     concentration_error_ : float or None
-        Standard error of the logarithm of ``concentration_``, 0 where it was given; intervals of weights allow for it.
-        None in files of earlier versions.
+        Standard error of the logarithm of ``concentration_``, at most 1; 0 where that was given, or with one ranking.
+        Intervals of weights allow for it. None in files of earlier versions.
     user_concentration_ : ndarray of shape (M,)
         Posterior concentration of the weights: how many observations they rest on.
     mean_weights_ : ndarray of shape (K,)
@@ -297,15 +297,17 @@ class MixedRanking(ScoredRankings, OldAttributes):
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
-        if checkpoint is not None and self.random_state is None and "auto" in (self.n_rankings, self.mixing):
-            # a fit that is resumed has to choose the same again
-            integer = ("an integer with ", Argument("checkpoint"), " where something is chosen by 'auto'")
-            raise ParameterError(parameter="random_state", expected=integer, got="None")
         self._check_enough(source)
-        settings, selection = choose_settings(self.settings, self.n_rankings, self.mixing, source, on_progress)
         # what a fit that is resumed must agree on; more passes are welcome
         identity = {name: plain(value) for name, value in self.get_params().items() if name != "max_iter"}
         with open_users(source, engine, identity, checkpoint, resume) as (users, kept):
+            selection = None if kept is None else kept.selection
+            if selection is not None:  # by the fit that is resumed
+                settings = replace(self.settings, n_rankings=selection["n_rankings"], mixing=selection["mixing"])
+            else:
+                settings, selection = choose_settings(self.settings, self.n_rankings, self.mixing, source, on_progress)
+            if kept is not None:
+                kept.selection = selection
             found = fit_users(settings, users, kept, on_progress)
         found.selection = selection
         return found
@@ -573,6 +575,10 @@ class MixedRanking(ScoredRankings, OldAttributes):
             likelihood_of(member.component, dirichlet_counts(member.users.mean_weights, self.concentration_))
             for member in self._members()
         ]
+
+    def interval_likelihood(self) -> UserLikelihood:
+        """Return the likelihood of new users, with a prior that counts at most as a uniform one where it was chosen."""
+        return likelihood_of(self._component(), self.membership_prior.trusted)
 
     def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)

@@ -119,7 +119,6 @@ def choose_priors(
     if is_free and moves:
         fits.begin_at(top, priors)
         priors = _settle_on_ridge(fits, priors, with_scale="score_scale" in free)
-        fits.begin_at(top, priors)
     if _place(priors) != _place(fits.first) and _is_worse(priors, fits):
         priors = fits.first
     return PriorChoice(priors, _judge(priors, fits))
@@ -238,6 +237,8 @@ def _settle_on_ridge(fits: Fits, priors: Priors, *, with_scale: bool) -> Priors:
     found: dict[int, float] = {}
 
     def at(step: float) -> Priors | None:
+        if step == 0:
+            return priors
         return _move_on_ridge(priors, priors.concentration * RIDGE_STEP**step, with_scale=with_scale)
 
     def log_posterior(step: int) -> float:
@@ -245,15 +246,13 @@ def _settle_on_ridge(fits: Fits, priors: Priors, *, with_scale: bool) -> Priors:
         if moved is None:
             return -math.inf
         if step not in found:
-            nearer = at(step - int(np.sign(step)))
-            assert nearer is not None
-            fits.begin_at(nearer, moved)
+            fits.begin_at(at(step - int(np.sign(step))) or priors, moved)
             gain = fits.gain(moved, priors, from_all=True)[0] if step else 0.0
             found[step] = n_held_out * gain - 0.5 * (math.log(moved.concentration / usual) / USUAL_ERROR) ** 2
         return found[step]
 
     step = 0
-    while (best := max((step - 1, step, step + 1), key=log_posterior)) != step:
+    while (best := max((step, step - 1, step + 1), key=log_posterior)) != step:
         step = best
     below, peak, above = (log_posterior(each) for each in (step - 1, step, step + 1))
     curvature = 2.0 * peak - below - above
@@ -268,8 +267,8 @@ def _move_on_ridge(priors: Priors, concentration: float, *, with_scale: bool) ->
     where one would leave its range."""
     ratio = ((concentration + 1.0) / (priors.concentration + 1.0)) ** 0.5 if with_scale else 1.0
     score_scale = priors.score_scale * ratio
-    within = _is_within({"concentration": concentration, "score_scale": score_scale})
-    return replace(priors, concentration=concentration, score_scale=score_scale) if within else None
+    moved = {"concentration": concentration, **({"score_scale": score_scale} if with_scale else {})}
+    return replace(priors, concentration=concentration, score_scale=score_scale) if _is_within(moved) else None
 
 
 def _is_worse(priors: Priors, fits: Fits) -> bool:

@@ -34,8 +34,9 @@ class Selection:
         The result in one or two sentences.
     table : polars.DataFrame
         One row per candidate: mixing, n_rankings; the held-out log-likelihood per comparison of known users
-        (by_comparison), of new users after they answered some questions (by_user), of both together (held_out), and how
-        much worse that is than the best (behind), each with its standard error over users (_se).
+        (by_comparison), of new users after they answered some questions (by_user), of both together (held_out), how
+        much worse that is than the best (behind), and how much of it comes from knowing the user (personal), each with
+        its standard error over users (_se).
     influence : Influence or None
         Whether the gain over one ranking rests on a handful of users; None where one ranking was chosen or not tried.
 
@@ -80,7 +81,7 @@ class Selection:
         return {**choice.to_dict(), "influence": summarise_influence(self.influence)}
 
     def plot(self) -> Any:
-        """Draw the held-out log-likelihood against the number of rankings, with standard errors.
+        """Draw the held-out log-likelihood against the number of rankings, with standard errors of the differences.
 
         Returns
         -------
@@ -113,7 +114,8 @@ def select_rankings(
     Parameters
     ----------
     X : Comparisons, Store or data frame
-        The comparisons; of more than 1,000,000, a sample of users.
+        The comparisons; of more than 1,000,000, a sample of users, of at least 2,000 unless they made more than
+        10,000,000.
     candidates : iterable of int, default=range(1, 11)
         Numbers of rankings to try.
     mixing : {"probability", "utility"} or sequence of these, default=("probability", "utility")

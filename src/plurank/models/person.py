@@ -65,9 +65,11 @@ class Person:
     @cached_property
     def _draws(self) -> list[Draws]:
         """What the weights may be, for every fit that the model averages over."""
+        return [self._draw(likelihood) for likelihood in self._model.likelihoods()]
+
+    def _draw(self, likelihood: UserLikelihood) -> Draws:
         weighed = self._model.as_observed(self._answers)
-        seed = int(user_seeds(weighed, 0)[0])
-        return [law.draw_posterior(weighed, N_POSTERIOR_DRAWS, seed) for law in self._model.likelihoods()]
+        return likelihood.draw_posterior(weighed, N_POSTERIOR_DRAWS, int(user_seeds(weighed, 0)[0]))
 
     @property
     def weights(self) -> Floats:
@@ -93,7 +95,12 @@ class Person:
             If ``level`` is not between 0 and 1.
         """
         check_share("level", level)
-        return weight_table(self.weights, *self._draws[0].bounds(level, self._model.membership_prior))
+        prior, draws, weights = self._model.membership_prior, self._draws[0], self.weights
+        if prior.surplus:
+            draws = self._draw(self._model.interval_likelihood())
+        lower, upper = draws.bounds(level)
+        lower, upper = np.minimum(lower, weights), np.maximum(upper, weights)
+        return weight_table(weights, *prior.widen(weights, lower, upper, level))
 
     def rank(self) -> pl.DataFrame:
         """Rank all items for the person, best first, with intervals of the ranks.

@@ -278,6 +278,10 @@ class PreferenceModel(Estimator):
         """Return how new users decide, for every fit that the model averages over."""
         return [TokenLikelihood(self.weight_prior(), self._win_probabilities)]
 
+    def interval_likelihood(self) -> UserLikelihood:
+        """Return how new users decide, as far as intervals of their weights count on the prior."""
+        return self.likelihoods()[0]
+
     def accuracy(self, X: Any) -> float:
         """Return the share of test comparisons whose preferred item is predicted.
 

@@ -144,12 +144,17 @@ def selection_table(selection: dict[str, Any]) -> Table:
         (
             f"{row['n_rankings']}{' (chosen)' if row['chosen'] else ''}",
             "any" if row["n_rankings"] == 1 else row["mixing"],
-            f"{row['held_out']:.4f} ± {row['held_out_se']:.4f}",
-            f"{row['behind']:.4f} ± {row['behind_se']:.4f}",
+            _with_error(row, "held_out"),
+            _with_error(row, "behind"),
         )
         for row in selection["candidates"]
     ]
     return table(["rankings", "mixing", "held-out log-likelihood", "behind the best"], rows)
+
+
+def _with_error(row: dict[str, Any], name: str) -> str:
+    error = row[f"{name}_se"]  # None with one user alone
+    return f"{row[name]:.4f}" if error is None else f"{row[name]:.4f} ± {error:.4f}"
 
 
 def committee(model: RankingModel, ground: Ground | None, camps: list[Camp]) -> dict[str, Any] | None:

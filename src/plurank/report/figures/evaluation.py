@@ -131,7 +131,7 @@ def _way(ways: list[str], looks: Sequence[Any]) -> Spec:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    value, error = row["held_out"], row["behind_se"]
+    value, error = row["held_out"], row["behind_se"] or 0.0
     return {**row, "lower": value - error, "upper": value + error}
 
 
