@@ -26,7 +26,8 @@ IN_WHEEL = [
     "plurank/data/__init__.pyi", "plurank/report/page.css", "plurank/report/page.html.jinja",
     "plurank/web/page/index.html", "plurank/web/page/page.js", "plurank/kernels/native_baseline.so",
 ]  # fmt: skip
-UNWANTED = re.compile(r"__pycache__|\.py[co]$|\.coverage|\.venv|\.db$|\.plurank$")
+# models belong there only as fixtures of earlier versions
+UNWANTED = re.compile(r"__pycache__|\.py[co]$|\.coverage|\.venv|\.db$|^(?!.*tests/compatibility/).*\.plurank$")
 LOCAL = re.compile(rb"/(?:home|root|Users|tmp|work|opt)/\w")
 LARGEST = 200_000  # bytes of any one file
 TRY = """
