@@ -150,7 +150,7 @@ class PairTopics(RankingModel):
         return Topics(len(self.items_), self.pairs_, self.preferences_)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        return self._topics().infer_weights(comparisons, self.flip_probability_, self.weight_prior())
+        return self._topics().infer_weights(comparisons, self.flip_probability_, self.membership_prior.counts)
 
     def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         topics = self._topics()

@@ -172,6 +172,11 @@ class WeightPrior(NamedTuple):
     error: float = 0.0
 
     @property
+    def counts(self) -> Floats:
+        """The counts of the Dirichlet, (K,)."""
+        return dirichlet_counts(self.mean, self.concentration)
+
+    @property
     def surplus(self) -> float:
         """How much of the concentration intervals do not count on."""
         return max(self.concentration - len(self.mean), 0.0) if self.error else 0.0

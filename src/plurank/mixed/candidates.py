@@ -154,7 +154,7 @@ class Candidates:
         self.repeats = _repeat(self.sample, "item" if settings.is_rated(source) else "comparison", rng)
         # candidates only have to be compared: the fit of the chosen one begins at the best of several
         init = "items" if settings.init == "best" else settings.init
-        # an integer seed stays, so that priors are those that a fit of as many rankings would choose
+        # an integer seed stays, so that priors are those that a fit of ``typical`` rankings would choose
         seed = settings.random_state
         seed = draw_seed(rng) if seed is None or isinstance(seed, np.random.Generator) else seed
         self.settings = replace(settings, init=init, ensemble=1, random_state=seed)

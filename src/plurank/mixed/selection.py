@@ -105,11 +105,11 @@ def select_rankings(
     """Choose the number of rankings and the mixing by how well they predict held-out comparisons.
 
     Held out are some comparisons of most users, and some users, whose other comparisons are seen before the rest is
-    predicted. Utility mixing is chosen unless probability mixing predicts clearly better (two standard errors); and the
-    fewest rankings whose loss against the reference, plus one standard error, is at most 0.001 per comparison or 2 % of
-    the gain over one ranking. The reference is the largest number that is at most one standard error worse than the
-    best. Priors are chosen once for one ranking and once for several, with each mixing; every candidate has one
-    initialisation.
+    predicted. Utility mixing is chosen unless probability mixing predicts better by two standard errors and 0.001 per
+    comparison; and the fewest rankings whose loss against the reference, plus one standard error, is at most 0.001 per
+    comparison or 2 % of the gain over one ranking. The reference is the largest number that is at most one standard
+    error worse than the best. Priors are chosen once for one ranking and once for several, with each mixing; every
+    candidate has one initialisation.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from plurank.engine.blocks import as_comparisons, as_source, iterate_users
 from plurank.engine.local import one_blas_thread
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
 from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_log_likelihood
-from plurank.inference.posterior import WeightPrior, dirichlet_counts
+from plurank.inference.posterior import WeightPrior
 from plurank.models.sklearn_api import Estimator, check_is_fitted
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
@@ -76,10 +76,6 @@ class PreferenceModel(Estimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "rankings_")
-
-    def weight_prior(self) -> Floats:
-        """The counts of the Dirichlet of user weights, (K,)."""
-        return dirichlet_counts(self.mean_weights_, self.concentration_)
 
     @property
     def membership_prior(self) -> WeightPrior:
@@ -276,7 +272,7 @@ class PreferenceModel(Estimator):
 
     def likelihoods(self) -> Sequence[UserLikelihood]:
         """Return how new users decide, for every fit that the model averages over."""
-        return [TokenLikelihood(self.weight_prior(), self._win_probabilities)]
+        return [TokenLikelihood(self.membership_prior.counts, self._win_probabilities)]
 
     def interval_likelihood(self) -> UserLikelihood:
         """Return how new users decide, as far as intervals of their weights count on the prior."""

@@ -49,7 +49,7 @@ class StrictRankings(RankingModel, loadable=False):
         return Strict(self.rankings_, self.flip_probability_)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
-        return infer_weights(comparisons, self.rankings_, self.flip_probability_, self.weight_prior())
+        return infer_weights(comparisons, self.rankings_, self.flip_probability_, self.membership_prior.counts)
 
     def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
