@@ -12,6 +12,8 @@ from .data.formats import read_rankings as read_rankings
 from .data.formats import read_ratings as read_ratings
 from .data.items import Items as Items
 from .data.items import read_items as read_items
+from .data.rated import Rankings as Rankings
+from .data.rated import Ratings as Ratings
 from .data.readers import read_comparisons as read_comparisons
 from .data.simulate import Simulation as Simulation
 from .data.simulate import is_separable as is_separable

@@ -14,6 +14,7 @@ from plurank import kernels
 from plurank.data.encoding import index_pairs
 from plurank.engine.blocks import cut_users
 from plurank.topic.pair_blocks import lay_out_by_row
+from tests.kernels.sweeps import simulate_sweep
 
 NOTHING = np.empty(0)
 
@@ -103,6 +104,16 @@ def call_all(rng: np.random.Generator) -> set[str]:
     wanted = np.floor(rng.random() * all_pairs).astype(np.int64)
     sampled = call("sample_pairs", n_rated, wanted, rng.random(int(wanted.sum())))
     call("expand_pairs", rated, codes, values, wanted, sampled, ties, rng.random(len(sampled)))
+    for kind in ("rated", "ranked", "compared"):
+        n_factors, n_cuts = int(rng.integers(0, 6)), int(rng.integers(0, 7))
+        sweep = simulate_sweep(rng, kind, n_rated, n_rankings, n_factors, n_cuts, n_items)
+        assert np.isfinite(call("draw_users", *sweep)).all(), kind
+        observed, users, w, size = sweep.observed, sweep.users, sweep.w, 1 + n_rankings + n_factors
+        by_item, item_begins = kernels.group(observed.codes, n_items)
+        owners = np.repeat(np.arange(n_users, dtype=np.int32), n_rated)[by_item]
+        products, sums = call("sum_by_item", item_begins, by_item.astype(np.int32), owners, users, w, size)
+        drawn = call("draw_items", products, sums, np.eye(size), np.zeros(size), sweep.key)
+        assert all(np.isfinite(part).all() for part in (users, w, sweep.cuts, drawn)), kind
     return called
 
 

@@ -12,6 +12,8 @@ from .items import read_items as read_items
 from .ratings import compare_rankings as compare_rankings
 from .ratings import compare_ratings as compare_ratings
 from .ratings import is_agreement as is_agreement
+from .readers import find_form as find_form
+from .readers import read_observations as read_observations
 from .split import every_nth_user as every_nth_user
 
 __all__: list[str]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.formats import find_format, is_polis_matrix, ratings_in
 from plurank.data.frames import TEXT_KINDS, File, FileKind, existing, kind_of, parse_ids, parse_table
 from plurank.data.items import add_items, read_items, texts_in_votes
+from plurank.data.rated import Rankings, Ratings
 from plurank.data.ratings import compare_rankings, compare_ratings
 from plurank.exceptions import Argument, DataError
 
@@ -132,30 +133,73 @@ def read_any(
 
     Equal ratings make no comparison. ``ratings`` of the result is None where the file holds comparisons.
     """
-    file = existing(path)
-    excluded: tuple[Exclusion, ...] = ()
-    form: Form
-    if (known := find_format(file)) is not None:
-        frame, form = known.read(file), known.form
-    else:
-        kind = kind_of(file)
-        frame = parse_table(file, kind)
-        form = "ratings" if is_polis_matrix(frame) and not columns else _find_form(frame.columns, columns, file.name)
-        if form == "comparisons":
-            check_options(columns, ties)
-            with _hint_at_wide(frame.columns, columns):
-                return _compare_rows(frame, file, kind, columns, ties, items)
-        frame = parse_ids(frame) if kind in TEXT_KINDS else frame
-        if form == "ratings" and not columns:
-            frame, excluded = ratings_in(frame, file)
+    found = _read_form(path, columns, ties, items)
+    if isinstance(found, Comparisons):
+        return found
     try:
-        if form == "rankings":
-            table = compare_rankings(frame, "ignore", 0, columns, items)
+        if found.form == "rankings":
+            table = compare_rankings(found.frame, "ignore", 0, columns, items)
         else:
-            table = compare_ratings(frame, "full", "ignore", 0, 1.0, columns, items, most=MOST_PAIRS)
+            table = compare_ratings(found.frame, "full", "ignore", 0, 1.0, columns, items, most=MOST_PAIRS)
     except DataError as error:
-        raise error.within(file.name) from None
-    return Comparisons.from_table(replace(table, excluded=(*excluded, *table.excluded)))
+        raise error.within(found.name) from None
+    return Comparisons.from_table(replace(table, excluded=(*found.excluded, *table.excluded)))
+
+
+def read_observations(
+    path: File,
+    *,
+    columns: Mapping[str, str] | None = None,
+    ties: Ties = "half",
+    items: Any = None,
+    offered: Any = None,
+    form: Form | None = None,
+) -> Comparisons | Ratings | Rankings:
+    """Read what a file holds: comparisons, ratings or votes, or rankings; raise where it is not of the form wanted."""
+    found = _read_form(path, columns, ties, items, form)
+    if isinstance(found, Comparisons):
+        return found
+    try:
+        if found.form == "rankings":
+            made: Ratings | Rankings = Rankings.from_frame(found.frame, offered=offered, columns=columns, items=items)
+        else:
+            made = Ratings.from_frame(found.frame, columns=columns, items=items)
+    except DataError as error:
+        raise error.within(found.name) from None
+    return replace(made, excluded=(*found.excluded, *made.excluded))
+
+
+class _Found(NamedTuple):
+    """A table of ratings or rankings, as read from a file, and what was left out of it."""
+
+    frame: pl.DataFrame
+    form: Form
+    name: str
+    excluded: tuple[Exclusion, ...] = ()
+
+
+def _read_form(
+    path: File, columns: Given, ties: Ties, items: Any, wanted: Form | None = None
+) -> "Comparisons | _Found":
+    """Read a file and decide what it holds, unless that is given."""
+    file = existing(path)
+    if (known := find_format(file)) is not None:
+        if wanted not in (None, known.form):
+            raise DataError(f"{file.name} holds {known.form}, expected {wanted}.")
+        return _Found(known.read(file), known.form, file.name)
+    kind = kind_of(file)
+    frame, excluded = parse_table(file, kind), tuple[Exclusion, ...]()
+    form = wanted or (
+        "ratings" if is_polis_matrix(frame) and not columns else _find_form(frame.columns, columns, file.name)
+    )
+    if form == "comparisons":
+        check_options(columns, ties)
+        with _hint_at_wide(frame.columns, columns):
+            return _compare_rows(frame, file, kind, columns, ties, items)
+    frame = parse_ids(frame) if kind in TEXT_KINDS else frame
+    if form == "ratings" and not columns:
+        frame, excluded = ratings_in(frame, file)
+    return _Found(frame, form, file.name, excluded)
 
 
 @contextmanager

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from plurank import data
 from plurank.data.comparisons import Comparisons
+from plurank.data.rated import Rankings, RatedItems, Ratings
 from plurank.store.store import Store
 
 MOST_BLOCKS, FEWEST_BLOCKS = 64, 4
@@ -94,15 +96,24 @@ def iterate_users(X: Any, *, labelled: bool = True) -> Iterator[Comparisons]:
 
 
 def as_comparisons(X: Any) -> Comparisons:
-    """Take Comparisons, or a frame or a store that can become Comparisons."""
-    if isinstance(X, Store):
-        return X.to_comparisons()
-    return X if isinstance(X, Comparisons) else Comparisons.from_frame(X)
+    """Take Comparisons, or what can become Comparisons: ratings, rankings, a store, or a frame of any of these."""
+    found = as_observations(X)
+    return found if isinstance(found, Comparisons) else found.to_comparisons()
 
 
 def as_source(X: Any) -> Comparisons | Store:
     """Take a store as it is, and anything else as Comparisons."""
     return X if isinstance(X, Store) else as_comparisons(X)
+
+
+def as_observations(X: Any) -> Comparisons | Store | RatedItems:
+    """Take data as they are, and a frame as what its columns say: comparisons, ratings or rankings."""
+    if isinstance(X, (Comparisons, Store, RatedItems)):
+        return X
+    form = data.find_form(data.as_columns(X), None)
+    kind: Any = {"ratings": Ratings, "rankings": Rankings}.get(form, Comparisons)
+    made: Comparisons | RatedItems = kind.from_frame(X)
+    return made
 
 
 def sum_tree(parts: Iterable[Sum], merge: Callable[[Sum, Sum], Sum]) -> Sum:

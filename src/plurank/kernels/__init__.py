@@ -5,8 +5,12 @@ is the test oracle and, where no native library was built, the fallback.
 """
 
 from plurank.kernels import library
+from plurank.kernels.observed import Observed as Observed
+from plurank.kernels.observed import UserPrior as UserPrior
+from plurank.kernels.observed import padded as padded
 
 if library.ACTIVE == "plain":
+    from plurank.kernels.plain.gibbs import draw_items, draw_users, sum_by_item
     from plurank.kernels.plain.grouping import (
         count_meetings,
         encode_keys,
@@ -35,6 +39,7 @@ if library.ACTIVE == "plain":
         sum_gathered,
     )
 else:
+    from plurank.kernels.gibbs import draw_items, draw_users, sum_by_item
     from plurank.kernels.grouping import (
         count_meetings,
         encode_keys,
@@ -70,6 +75,8 @@ __all__ = [
     "count_meetings",
     "count_shared_users",
     "decided_pairs",
+    "draw_items",
+    "draw_users",
     "encode_keys",
     "expand_pairs",
     "expected_wins",
@@ -93,6 +100,7 @@ __all__ = [
     "signed_item_counts",
     "solve_deviations",
     "stay_above",
+    "sum_by_item",
     "sum_gathered",
     "utility_pass",
 ]

@@ -265,11 +265,11 @@ def choose_settings(
         answer = f"{say_too_few(candidates.sample)}, so that nothing was chosen: {count(numbers[0], 'ranking')}{how}."
         choice = Choice(numbers[0], way, answer, [], None)
     else:
-        choice = _search(candidates, numbers, mixings, on_progress)
+        choice = search(candidates, numbers, mixings, on_progress)
     return replace(settings, n_rankings=choice.n_rankings, mixing=choice.mixing), choice.to_dict()
 
 
-def _search(candidates: Candidates, numbers: Sequence[int], mixings: Sequence[Mixing], on_progress: Progress) -> Choice:
+def search(candidates: Candidates, numbers: Sequence[int], mixings: Sequence[Mixing], on_progress: Progress) -> Choice:
     """Try some numbers of rankings with each mixing, then neighbours of what would be chosen until it stays chosen."""
     numbers = [number for number in numbers if number <= max(candidates.most_rankings, numbers[0])]
 

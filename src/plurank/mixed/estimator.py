@@ -7,18 +7,22 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
+import polars as pl
 
+from plurank import models
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import add_update
 from plurank.data.encoding import Labels, look_up, object_array
-from plurank.engine.blocks import as_comparisons, as_source
+from plurank.data.rated import RatedItems
+from plurank.engine.blocks import as_comparisons, as_observations
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
-from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError, ParameterError
+from plurank.exceptions import Argument, ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
+from plurank.mixed import utilities
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.candidates import check_selection, choose_settings
 from plurank.mixed.checkpoint import open_users
@@ -37,6 +41,7 @@ from plurank.mixed.fit import (
 from plurank.mixed.init import Init
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.mixed.priors import Priors
+from plurank.mixed.rated import LEAST_CHAINS, RatedFit, RatedSettings, check_explained, fit_rated
 from plurank.models.base import FitResult
 from plurank.models.fields import (
     COMMON,
@@ -48,12 +53,14 @@ from plurank.models.fields import (
     plain,
     warn_deprecated,
 )
+from plurank.models.person import Person
 from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
 from plurank.store.store import Store
 from plurank.text import count
+from plurank.thurstone.diagnostics import check_convergence
 from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
@@ -65,6 +72,15 @@ MIXING_IN_WORDS = {
 }
 FIRST = {"n_rankings": 1, "mixing": MIXINGS[0]}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
+OBSERVED = ("comparisons", "ratings", "votes", "rankings")
+
+
+def check_observed(value: Any) -> None:
+    """Raise a ValueError where a value, read from a file, does not say what a model was fitted to."""
+    if value is not None and value not in OBSERVED:
+        raise ValueError("observed_ is not what a model can be fitted to")
+
+
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
@@ -81,6 +97,10 @@ OWN_FIELDS: Fields = {
     "selection_": JsonField(check_selection),
     "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
+    **utilities.FIELDS,
+    "observed_": JsonField(check_observed),
+    "convergence_": JsonField(check_convergence),
+    "explained_": JsonField(check_explained),
 }
 
 
@@ -108,10 +128,14 @@ class MixedRanking(ScoredRankings, OldAttributes):
     from_ratings : bool or None, default=None
         Whether the comparisons were made from ratings or rankings, so that those of n items count as about n - 1
         observations; None looks at the data.
+    n_factors : int or "auto", default="auto"
+        For ratings, votes and rankings: how many Gaussian factors of users and items predictions use beside the
+        rankings; "auto" uses some where they predict held-out observations better. 0 uses the rankings alone.
     ensemble : int, default=1
-        Number of fits that predictions average over.
+        Number of fits that predictions average over; for ratings, votes and rankings the number of chains, at least 2.
     max_iter : int, default=200
-        Maximum number of passes over the comparisons.
+        Maximum number of passes over the comparisons; for ratings, votes and rankings the number of sweeps of each
+        chain, of which the first half is discarded.
     tol : float, default=3e-5
         Gain of the log posterior per comparison below which a pass counts as converged.
     random_state : int, numpy.random.Generator or None, default=None
@@ -151,6 +175,19 @@ class MixedRanking(ScoredRankings, OldAttributes):
         Log posterior after each pass.
     n_iter_, converged_ : int, bool
         Number of passes, and whether the last ones gained less than ``tol``.
+    observed_ : str or None
+        What the model was fitted to: "comparisons", "ratings", "votes" or "rankings"; None in files of earlier versions.
+    convergence_ : dict or None
+        Of ratings, votes and rankings: split R-hat and effective number of draws, of the log-likelihood (r_hat,
+        effective_draws) and, the worst of 20, of probabilities of pairs (pair_r_hat, pair_effective_draws); n_chains,
+        n_sweeps.
+    explained_ : dict or None
+        Where predictions use factors: share of the variance of users' expected utilities that the rankings alone
+        explain, its 10%, 50% and 90% quantiles over users (user_quantiles), and n_users.
+    draw_scores_, draw_weights_, ... : ndarray or None
+        Of ratings, votes and rankings: draws from the posterior that predictions average over, one on the first axis.
+    levels_ : ndarray or None
+        Of ratings and votes: the values that thresholds lie between.
     data_, quality_, influence_ : dict or None
         Summary of the data, predictions of held-out comparisons against one ranking for everybody, and how many users
         the gain rests on.
@@ -183,6 +220,12 @@ class MixedRanking(ScoredRankings, OldAttributes):
     selection_: dict[str, Any] | None
     member_scores_: Floats
     member_weights_: Floats
+    observed_: str | None = None
+    convergence_: dict[str, Any] | None = None
+    explained_: dict[str, Any] | None = None
+    draw_scores_: Floats | None = None
+    levels_: Floats
+    level_groups_: Floats
 
     @accept_old_names
     def __init__(
@@ -195,6 +238,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         concentration: float | None = None,
         score_scale: float | None = None,
         from_ratings: bool | None = None,
+        n_factors: int | Auto = "auto",
         ensemble: int = 1,
         max_iter: int = 200,
         tol: float = 3e-5,
@@ -207,6 +251,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         self.concentration = concentration
         self.score_scale = score_scale
         self.from_ratings = from_ratings
+        self.n_factors = n_factors
         self.ensemble = ensemble
         self.max_iter = max_iter
         self.tol = tol
@@ -229,12 +274,16 @@ class MixedRanking(ScoredRankings, OldAttributes):
         resume: bool = False,
         on_progress: Progress = silent,
     ) -> Self:
-        """Choose the priors, initialise the scores and maximise the posterior.
+        """Choose the priors, initialise the scores and maximise the posterior; of ratings and rankings, sample it.
+
+        Ratings, votes and rankings are modelled directly, with one latent utility for every item that a user rated or
+        ranked, unless ``mixing="probability"`` or a ``component`` other than "bradley-terry" asks for comparisons: then
+        any two items of a user are compared.
 
         Parameters
         ----------
-        X : Comparisons, Store or data frame
-            The comparisons; a frame has columns user, winner, loser and, optionally, weight.
+        X : Comparisons, Ratings, Rankings, Store or data frame
+            The data; a frame has columns user, winner, loser and, optionally, weight, or user, item and rating or rank.
         y : None
             Ignored; scikit-learn passes it.
         engine : {"local", "dask"}, default="local"
@@ -277,23 +326,30 @@ class MixedRanking(ScoredRankings, OldAttributes):
         True
         """
         self.check_parameters()
+        for name in (*utilities.FIELDS, "convergence_", "explained_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if self.component == "mallows":
             warn_deprecated(
                 "component='mallows'", "'bradley-terry' predicts as well, even on data drawn from Mallows orders"
             )
+        source = as_observations(X)
+        if isinstance(source, RatedItems) and (self.mixing == "probability" or self.component != "bradley-terry"):
+            source = source.to_comparisons()
         return self._run_fit(
-            as_source(X), engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
+            source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
             resume=resume,
         )  # fmt: skip
 
     def _fit(
         self,
-        source: Comparisons | Store,
+        source: Comparisons | Store | RatedItems,
         engine: Engine,
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None = None,
         resume: bool = False,
-    ) -> MixedFit:
+    ) -> FitResult:
+        if isinstance(source, RatedItems):
+            return self._fit_rated(source, engine, on_progress, checkpoint)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
@@ -312,11 +368,43 @@ class MixedRanking(ScoredRankings, OldAttributes):
         found.selection = selection
         return found
 
+    def _fit_rated(
+        self, source: RatedItems, engine: Engine, on_progress: Progress, checkpoint: str | PathLike[str] | None
+    ) -> RatedFit:
+        if checkpoint is not None:
+            raise ParameterError(
+                (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
+                parameter="checkpoint",
+            )
+        if self.n_rankings != "auto":
+            check_enough_users(self.n_rankings, source.n_users)
+        if len(source) < 2:
+            raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
+        settings = RatedSettings(
+            self.n_rankings, self.n_factors, max(self.ensemble, LEAST_CHAINS), self.max_iter, self.random_state
+        )
+        return fit_rated(source, settings, engine, on_progress)
+
+    @property
+    def posterior(self) -> "utilities.UtilityPosterior | None":
+        """Draws from the posterior of a model fitted to ratings, votes or rankings; None after a fit to comparisons."""
+        if self.draw_scores_ is None:
+            return None
+        known = self.__dict__.get("_posterior")
+        if known is None or known[0] is not self.draw_scores_:
+            known = self._posterior = (self.draw_scores_, utilities.UtilityPosterior.of(self))
+        found: utilities.UtilityPosterior = known[1]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_posterior"}
+
     @property
     def settings(self) -> Settings:
         """The parameters of a fit; the first values of those that are "auto"."""
         chosen = {name: first for name, first in FIRST.items() if getattr(self, name) == "auto"}
-        return Settings(**{**self.get_params(deep=False), **chosen})
+        given = {name: value for name, value in self.get_params(deep=False).items() if name != "n_factors"}
+        return Settings(**{**given, **chosen})
 
     @property
     def chosen_parameters(self) -> dict[str, Any]:
@@ -346,16 +434,34 @@ class MixedRanking(ScoredRankings, OldAttributes):
         if self.mixing != "auto":
             return self.mixing
         check_is_fitted(self)
+        if self.draw_scores_ is not None:
+            return "utility"
         return MIXINGS[0] if self.selection_ is None else self.selection_["mixing"]  # one ranking, or an order
 
     def _store(self, result: FitResult) -> None:
+        if isinstance(result, RatedFit):
+            self._store_rated(result)
         super()._store(result)
+        if not isinstance(result, RatedFit):
+            self.observed_ = "comparisons"
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
             kind = ORDERS[self.component]
             setattr(self, kind.attribute, getattr(result.component, kind.number))
 
+    def _store_rated(self, result: RatedFit) -> None:
+        """Store the draws, and what a fit to comparisons would have found."""
+        n_items, n_users, n_rankings = *result.scores.shape[:1], len(result.user_weights), result.scores.shape[1]
+        self.from_ratings_, self.rating_weight_ = True, 1.0
+        self.influence_, self.user_effect_scale_ = None, None
+        self.member_scores_ = np.zeros((0, n_items, n_rankings))
+        self.member_weights_ = np.zeros((0, n_users, n_rankings))
+        for name, value in utilities.as_fields(result).items():
+            setattr(self, name, value)
+
     def check_parameters(self) -> None:
         """Raise a ParameterError where a parameter is not valid, or does not go with another one."""
+        if self.n_factors != "auto":
+            check_whole("n_factors", self.n_factors, 0)
         for name in ("n_rankings", "ensemble", "max_iter"):
             if (name, getattr(self, name)) != ("n_rankings", "auto"):
                 check_whole(name, getattr(self, name), 1)
@@ -387,6 +493,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         super().check_consistent()
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
+        utilities.check_draws(self)
 
     def _check_enough(self, source: Comparisons | Store) -> None:
         if self.n_rankings != "auto":
@@ -550,11 +657,15 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return members_of(self._component(), users, self.member_scores_, self.member_weights_)
 
     def _infer_weights(self, comparisons: Comparisons) -> Floats:
+        if self.posterior is not None:
+            return self.posterior.weights(comparisons)
         weights = self._members()[0].fold_in(self.as_observed(comparisons)).weights
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def memberships(self, comparisons: Comparisons | None = None) -> list[Memberships]:
+    def memberships(self, comparisons: Any = None) -> list[Any]:
         """Return the model's own users, or those of comparisons of its own items, once for every member."""
+        if self.posterior is not None:
+            return list(self.posterior.users(comparisons))
         if comparisons is None:
             return [member.users for member in self._members()]
         observed = self.as_observed(comparisons)
@@ -562,7 +673,124 @@ class MixedRanking(ScoredRankings, OldAttributes):
 
     def probabilities(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of users, -1 for unknown ones."""
+        if self.posterior is not None:
+            return self.posterior.probabilities(users, rows, left, right)  # type: ignore[arg-type]
         return predict(self._members(), users, rows, left, right)
+
+    def utilities(self, users: Sequence[Memberships], rows: Codes, items: Codes) -> Floats:
+        """How much users, given by their rows, -1 for unknown ones, like items, in log odds, (n,)."""
+        if self.posterior is not None:
+            return self.posterior.utilities(users, rows, items)  # type: ignore[arg-type]
+        return super().utilities(users, rows, items)
+
+    def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
+        """Rank all items for one user, best first, with intervals of the ranks.
+
+        Parameters
+        ----------
+        user : label or None, default=None
+            A user of the model; None ranks by the mean weights.
+        weights : array-like of shape (K,) or None, default=None
+            Weights of somebody else, such as a row of what ``transform`` returned; they take precedence over ``user``.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns item, score, rank, lower, upper. The score is the probability to be preferred to another item drawn
+            at random; lower and upper bound the rank with 90% probability.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If the model does not know the user.
+        ParameterError
+            If the weights are not K numbers >= 0 that sum to 1.
+        """
+        check_is_fitted(self)
+        if self.posterior is None or user is None or weights is not None:
+            return super().rank(user, weights=weights)
+        self.weights_of(user, None)  # raises for somebody unknown
+        return self.posterior.rank(self.posterior.users(), int(look_up([user], self.users_, "user")[0]))
+
+    def fold_in(self, answers: Any = None) -> Person:
+        """Infer the weights of one new person; the model stays as it is.
+
+        Parameters
+        ----------
+        answers : sequence of (winner, loser), Comparisons, Ratings, Rankings, data frame or None, default=None
+            Pairs of item labels, or the comparisons, ratings or ranking of one user; None for somebody who has not
+            answered anything yet.
+
+        Returns
+        -------
+        Person
+            Weights with intervals, the order of all items, predictions, and which pairs to ask next.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        DataError
+            If an item is unknown or compared with itself, or the answers are not of exactly one user.
+
+        Examples
+        --------
+        >>> import plurank
+        >>> made = plurank.simulate(200, 4, 2, 40, rankings=[[0, 1, 2, 3], [3, 2, 1, 0]], random_state=0)
+        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
+        >>> person = model.fold_in([(3, 0), (3, 1), (2, 0)])
+        >>> person.rank()["item"].to_list()
+        [3, 2, 1, 0]
+        """
+        check_is_fitted(self)
+        if self.posterior is None:
+            return super().fold_in(answers)
+        said = answers if answers is None or isinstance(answers, (list, tuple)) else as_observations(answers)
+        if isinstance(said, RatedItems):
+            if said.n_users != 1:
+                raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform.")
+            return utilities.RatedPerson(self, self._rated_in_own_items(said))
+        given = models.as_answers(answers, self.items_)
+        return utilities.RatedPerson(self, given if given.items is self.items_ else self._in_own_items(given))
+
+    def _rated_in_own_items(self, said: RatedItems) -> RatedItems:
+        assert self.posterior is not None
+        values = np.zeros(0)
+        if len(self.level_groups_):
+            values = self.levels_  # coarse values of a fine scale, too, have thresholds between them
+        return self.posterior.in_own_items(said, values)
+
+    def _as_said(self, X: Any) -> Any:
+        return super()._as_said(X) if self.posterior is None else as_observations(X)
+
+    def _transform_source(self, source: Any, unknown: str) -> Floats:
+        if self.posterior is None or not isinstance(source, RatedItems):
+            return super()._transform_source(source, unknown)
+        return self.posterior.weights(self._rated_in_own_items(source))
+
+    def rating_scale(self) -> pl.DataFrame:
+        """Return how users use the rating scale, where the model was fitted to ratings or votes.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row for every value, ascending: value, ratings (how many), share (of all ratings), threshold (the mean
+            over users of the utility above which they give this value or a higher one; null for the lowest), spread
+            (its standard deviation over users). A utility is expected to differ by 1 from what a rating shows.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If the model was not fitted to ratings or votes.
+        """
+        check_is_fitted(self)
+        if self.posterior is None or not len(self.levels_):
+            raise ParameterError("the model was not fitted to ratings or votes, so that it has no rating scale.")
+        return self.posterior.scale_use()
 
     def _item_utilities(self) -> list[Floats]:
         if self.component != "bradley-terry":
@@ -602,3 +830,7 @@ def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, Codes]:
     if known.dtype.kind in "iuf" and known.dtype == new.dtype:
         return np.concatenate([known, fresh]), codes
     return object_array([*known.tolist(), *fresh.tolist()]), codes
+
+
+for _name in utilities.FIELDS:
+    setattr(MixedRanking, _name, None)  # unless a model was fitted to ratings, votes or rankings

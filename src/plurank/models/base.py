@@ -16,6 +16,7 @@ from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import Summary
 from plurank.data.encoding import Labels, as_series, look_up
+from plurank.data.rated import RatedItems
 from plurank.engine.blocks import as_comparisons
 from plurank.engine.local import Engine, one_blas_thread, open_engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError
@@ -143,7 +144,7 @@ class RankingModel(PreferenceModel):
 
     def _run_fit(
         self,
-        source: Comparisons | Store,
+        source: Comparisons | Store | RatedItems,
         *,
         engine: EngineName = "local",
         scheduler: Any = None,
@@ -545,7 +546,7 @@ class RankingModel(PreferenceModel):
             )
         return self.user_weights_[code]
 
-    def _store_votes(self, source: Comparisons | Store, engine: Engine) -> None:
+    def _store_votes(self, source: Comparisons | Store | RatedItems, engine: Engine) -> None:
         """Store the sample sizes of users and items, and the texts of the items."""
         votes = models.count_votes(self, source, engine)
         self.user_votes_, self.item_votes_, self.item_people_, self.camp_votes_, self.dissenter_votes_ = votes

@@ -45,6 +45,7 @@ RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),
     "a ranking": _is_ranking,
     "on the simplex": _is_simplex,
+    "nearly on the simplex": lambda array, _: bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-4)),
     "correlations": _is_correlation,
 }
 
@@ -60,6 +61,7 @@ class Field:
     shape: tuple[str | int, ...] = ()
     rule: str = "finite"
     optional: bool = False  # None where it is unknown, as in files of earlier versions
+    single: bool = False  # held in single precision, because there are many
 
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         """Raise a ValueError where a value is not what the field says."""

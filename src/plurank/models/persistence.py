@@ -171,7 +171,7 @@ def _unpack(archive: zipfile.ZipFile, name: str) -> RankingModel:
         raise ValueError("there are no rankings")
     for key, field in model.fields.items():
         field.check(key, fitted[key], sizes)
-        setattr(model, key, _as_fitted(fitted[key]) if key in arrays else fitted[key])
+        setattr(model, key, _as_fitted(fitted[key], field) if key in arrays else fitted[key])
     model.check_consistent()
     return model
 
@@ -208,6 +208,8 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _as_fitted(array: NDArray[Any]) -> NDArray[Any]:
+def _as_fitted(array: NDArray[Any], field: Field | JsonField) -> NDArray[Any]:
     """Return an array as a fit does, in type and in order: native functions take no other."""
-    return np.ascontiguousarray(array, dtype=FITTED_TYPES.get(array.dtype.kind, array.dtype))
+    single = isinstance(field, Field) and field.single
+    dtype = np.float32 if single else FITTED_TYPES.get(array.dtype.kind, array.dtype)
+    return np.ascontiguousarray(array, dtype=dtype)

@@ -15,6 +15,7 @@ from plurank import data, inference, metrics
 from plurank.data.build import refuse_missing, refuse_rows
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, as_series, look_up
+from plurank.data.rated import RatedItems
 from plurank.engine.blocks import as_comparisons, as_source, iterate_users
 from plurank.engine.local import one_blas_thread
 from plurank.exceptions import DataError, ParameterError, SkippedWarning
@@ -76,6 +77,11 @@ class PreferenceModel(Estimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "rankings_")
+
+    @property
+    def posterior(self) -> Any:
+        """Draws from the posterior of a model fitted to ratings or rankings; None, as only ``MixedRanking`` has them."""
+        return None
 
     @property
     def membership_prior(self) -> WeightPrior:
@@ -427,11 +433,15 @@ class PreferenceModel(Estimator):
         """Return what reads the users' ids, which of a store takes time, and their weights, (n_users, K)."""
         check_is_fitted(self)
         check_choice("unknown", unknown, Unknown)
-        source = as_source(X)
+        source = self._as_said(X)
         weights, order = self._transform_source(source, unknown), _appearance(X, source)
         if order is None:
             return lambda: source.users, weights
         return lambda: source.users[order], weights[order]
+
+    def _as_said(self, X: Any) -> Any:
+        """Take what users said as this model does."""
+        return as_source(X)
 
     def fit_transform(self, X: Any, y: None = None, **options: Any) -> Any:
         """Fit to comparisons, then infer the weights of their users as ``transform`` does.
@@ -575,9 +585,9 @@ def skip_unknown(comparisons: Comparisons, items: Labels) -> Comparisons:
     return comparisons.select(keep)
 
 
-def _appearance(X: Any, source: Comparisons | Store) -> NDArray[np.int64] | None:
+def _appearance(X: Any, source: Comparisons | Store | RatedItems) -> NDArray[np.int64] | None:
     """Return the numbers of users in the order in which a frame names them first; None for what is no frame."""
-    if isinstance(X, (Comparisons, Store)):
+    if isinstance(X, (Comparisons, Store, RatedItems)):
         return None
     codes = look_up(data.find_column(data.as_columns(X), "user", None), source.users, "user")
     known, first = np.unique(codes, return_index=True)

@@ -14,6 +14,7 @@ from plurank.data.coded import RatingTable, list_exclusions
 from plurank.data.columns import as_columns, find_column
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
+from plurank.data.rated import Ratings
 from plurank.data.ratings import compare_rated, read_rated
 from plurank.exceptions import (
     Argument,
@@ -55,7 +56,8 @@ class RatingPredictor(Estimator):
     model : RankingModel
         Any fitted model.
     rule : {"calibrated", "most-likely"}, default="calibrated"
-        "calibrated" learns how each user uses the levels, given the model's utilities of the items they rated.
+        "calibrated" learns how each user uses the levels, given the model's utilities of the items they rated; a model
+        that was fitted to ratings itself knows that already, from its thresholds.
         "most-likely" is the rule of the paper: the level under which the comparisons with the user's other ratings are
         most likely, the lowest of several equally likely ones.
     ties : {"ignore", "both", "random"}, default="ignore"
@@ -90,6 +92,8 @@ class RatingPredictor(Estimator):
     """
 
     levels_: Floats
+    _law: OrdinalRatings | None
+    _direct: Any
 
     def __init__(
         self,
@@ -164,11 +168,28 @@ class RatingPredictor(Estimator):
                 "Rate items that it was fitted to, under the same names."
             )
         self._rated = replace(rated, items=codes[rated.items], item_labels=self.model.items_)
-        self._memberships, self._folded = self._fold_in(folding)
         self._coin_seed = draw_seed(coins)
+        self._direct = self._law = None
+        if self.rule == "calibrated" and self.model.posterior is not None and len(self.model.posterior.scale.values):
+            self._direct = self.model.posterior
+            self._memberships, self._folded = self._fold_in_ratings()
+            self.levels_ = self._direct.scale.values
+            return self
+        self._memberships, self._folded = self._fold_in(folding)
         self._law = self._calibrate(calibrating) if self.rule == "calibrated" else None
         self.levels_ = levels
         return self
+
+    def _fold_in_ratings(self) -> tuple[list[Any], Labels]:
+        """Return draws of the model's users and of those it does not know, and the labels of the latter."""
+        rated, known = self._rated, self.model.memberships()
+        is_new = (look_up(rated.user_labels, self.model.users_, "user") < 0)[rated.user_of_each()]
+        is_new &= rated.items >= 0
+        if not is_new.any():
+            return known, rated.user_labels[:0]
+        said = Ratings.from_table(rated.select(is_new)).without_silent_users()
+        new = self.model.memberships(self._direct.in_own_items(said, self._direct.scale.values))
+        return [old.join(more) for old, more in zip(known, new, strict=True)], said.users
 
     def _check_parameters(self) -> None:
         if not isinstance(self.model, RankingModel):
@@ -235,8 +256,8 @@ class RatingPredictor(Estimator):
             If ``rule`` was changed after the fit.
         """
         users, items = self._read_questions(X)
-        if self._law is not None:
-            means = self._level_chances(self._law, users, items) @ self.levels_
+        if self._direct is not None or self._law is not None:
+            means = self._level_chances(users, items) @ self.levels_
             return _nearest(self.levels_, means) if self.integers else means
         return self._most_likely(users, items)
 
@@ -263,18 +284,18 @@ class RatingPredictor(Estimator):
             If ``rule`` is "most-likely", which has no probabilities, or was changed after the fit.
         """
         users, items = self._read_questions(X)
-        if self._law is None:
+        if self._direct is None and self._law is None:
             raise ParameterError(
                 (Argument("rule", "most-likely"), " gives ratings without probabilities."),
                 parameter="rule",
                 hint=("Use ", Argument("rule", "calibrated"), "."),
             )
-        return self._level_chances(self._law, users, items)
+        return self._level_chances(users, items)
 
     def _read_questions(self, frame: Any) -> tuple[Any, Codes]:
         """Return users as they are called and items as the model numbers them, -1 for unknown ones."""
         check_is_fitted(self)
-        if (self._law is None) == (self.rule == "calibrated"):
+        if (self._direct is None and self._law is None) == (self.rule == "calibrated"):
             raise ParameterError(
                 f"rule was changed to {self.rule!r} after the fit.", parameter="rule", hint="Fit again."
             )
@@ -290,9 +311,16 @@ class RatingPredictor(Estimator):
         n_known = len(self.model.users_)
         return np.where(known >= 0, known, np.where(folded >= 0, n_known + folded, -1)).astype(np.int32)
 
-    def _level_chances(self, law: OrdinalRatings, users: Any, items: Codes) -> Floats:
-        utilities = np.full(len(items), law.centre)
+    def _level_chances(self, users: Any, items: Codes) -> Floats:
         known = items >= 0
+        if self._direct is not None:
+            counts = self._direct.scale.counts
+            chances = np.tile(counts / counts.sum(), (len(items), 1))  # of an item that nobody has rated
+            chances[known] = self._direct.level_chances(self._memberships, self._rows(users)[known], items[known])
+            return chances
+        law = self._law
+        assert law is not None
+        utilities = np.full(len(items), law.centre)
         utilities[known] = self.model.utilities(self._memberships, self._rows(users)[known], items[known])
         return law.probabilities(look_up(users, self._rated.user_labels, "user"), utilities)
 

@@ -12,6 +12,7 @@ from plurank import data, kernels
 from plurank.data.coded import RatingTable
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
+from plurank.data.rated import Rankings, RatedItems
 from plurank.engine.blocks import Group, cut_users, groups_of, number_groups, read_users
 from plurank.engine.local import Engine
 from plurank.store.store import Store
@@ -36,8 +37,12 @@ class VoteCounts(NamedTuple):
     dissenters: Integers | None = None
 
 
-def count_votes(model: "RankingModel", source: Comparisons | Store, engine: Engine) -> VoteCounts:
+def count_votes(model: "RankingModel", source: Comparisons | Store | RatedItems, engine: Engine) -> VoteCounts:
     """Count the votes that a model was fitted to, or updated with; users and items are numbered as in the source."""
+    if isinstance(source, RatedItems):
+        said = source.table() if not isinstance(source, Rankings) else source.without_unranked().table()
+        items = np.bincount(said.items, minlength=source.n_items)
+        return VoteCounts(np.diff(said.offsets), items, items, *_count_by_camp(model, said))
     ratings = None if isinstance(source, Store) else source.ratings
     if ratings is not None:
         rated_items = look_up(ratings.item_labels, source.items, "item")
@@ -70,7 +75,7 @@ def _count_block(given: tuple[Comparisons | Store, bool], group: Group) -> tuple
 def _count_by_camp(model: "RankingModel", ratings: RatingTable) -> tuple[Integers, Integers] | tuple[None, None]:
     """Count who agrees, passes and disagrees, by item and by the ranking that people follow most, (Q, K, 3), and the
     dissenters who agree and disagree, (Q, 2)."""
-    if not data.is_agreement(ratings.values):
+    if ratings.kind == "rank" or not data.is_agreement(ratings.values):
         return None, None
     shape = (len(model.items_), len(model.mean_weights_), 3)
     users = look_up(ratings.user_labels, model.users_, "user")[ratings.user_of_each()].astype(np.int64)

@@ -3,25 +3,13 @@
 // 2009), so that the estimate is right for many particles however few of the earlier tokens are drawn again; a bounded
 // number of those keeps the work linear.
 
+#include "random.hpp"
 #include "simplex.hpp"
 
 namespace plurank {
 namespace {
 
 constexpr f64 ENOUGH = 0.5;  // effective share of the particles; with fewer the heavy ones are copied
-
-// A stream of uniform draws in [0, 1): SplitMix64.
-struct Stream {
-    u64 state;
-    f64 next() {
-        state += 0x9E3779B97F4A7C15;
-        u64 mixed = state;
-        mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
-        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
-        mixed ^= mixed >> 31;
-        return static_cast<f64>(mixed >> 11) * 0x1p-53;
-    }
-};
 
 // Particles that each have a token (ranking) for every comparison read so far, and how many of each.
 struct Particles {

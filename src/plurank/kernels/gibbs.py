@@ -1,0 +1,104 @@
+"""One Gibbs sweep over users with latent utilities; source, with the model: ``native/gibbs.cpp``."""
+
+import numpy as np
+
+from plurank.kernels.arrays import Keys, check, most_of
+from plurank.kernels.library import (
+    CODES,
+    FLOATS,
+    INT,
+    INTS,
+    KEYS,
+    OUT_FLOATS,
+    function,
+)
+from plurank.kernels.observed import KINDS, Observed, UserPrior, padded
+from plurank.kernels.threads import run
+from plurank.types import Codes, Floats, Integers
+
+_draw_users = function(
+    "draw_users", INT, INT, INT, INTS, CODES, CODES, INTS, CODES, FLOATS, INT, INT, INT, FLOATS, FLOATS, FLOATS, FLOATS,
+    KEYS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, INT, OUT_FLOATS,
+)  # fmt: skip
+_gibbs_memory = function("gibbs_memory", INT, INT, INT, INT, returns=INT)
+_sum_by_item = function(
+    "sum_by_item", INT, INT, INTS, CODES, CODES, FLOATS, FLOATS, INT, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS
+)
+_draw_items = function(
+    "draw_items", INT, INT, INT, FLOATS, FLOATS, FLOATS, INT, FLOATS, INT, KEYS, OUT_FLOATS, OUT_FLOATS
+)
+_draw_items_memory = function("draw_items_memory", INT, returns=INT)
+
+
+def draw_users(
+    observed: Observed,
+    items: Floats,
+    prior: UserPrior,
+    factor_means: Floats,
+    key: Keys,
+    base: int,
+    users: Floats,
+    cuts: Floats,
+    w: Floats,
+) -> Floats:
+    """Draw thresholds, utilities w, weights and factors of every user in place, given the items.
+
+    items (Q, width), users (M, width), cuts (M, C), w (n,), factor_means (M, F). Users are numbered from base on: their
+    draws depend on the key (1,) and that number. Returns log-likelihoods (M,).
+    """
+    offsets, n = observed.offsets, len(observed.codes)
+    n_users, n_factors = factor_means.shape
+    n_rankings, n_cuts = len(prior.counts), cuts.shape[1]
+    width = padded(1 + n_rankings + n_factors)
+    check(len(offsets) == n_users + 1 and offsets[-1] == n == len(w))
+    if observed.kind == "compared":
+        check(len(observed.link_offsets) == n + 1 and observed.link_offsets[-1] == len(observed.links))
+    else:
+        check(len(observed.levels) == n)
+    check(items.shape[1] == width and users.shape == (n_users, width) and len(cuts) == n_users and len(key) == 1)
+    check(prior.cut_mean.shape == (n_cuts,) and prior.cut_precision.shape == (n_cuts, n_cuts))
+    logs, most = np.empty(n_users), most_of(offsets)
+    run(
+        _draw_users, n_users, n * (20.0 * (n_cuts + 2) + width * width), KINDS.index(observed.kind), offsets,
+        observed.codes, observed.levels, observed.link_offsets, observed.links, items, n_rankings, n_factors, n_cuts,
+        prior.counts, factor_means, prior.cut_mean, np.ascontiguousarray(prior.cut_precision), key, base, users, cuts,
+        w, logs, most, memory=_gibbs_memory(n_rankings, n_factors, n_cuts, most),
+    )  # fmt: skip
+    return logs
+
+
+def sum_by_item(
+    starts: Integers, positions: Codes, owners: Codes, users: Floats, w: Floats, size: int
+) -> tuple[Floats, Floats]:
+    """Sum, for every item, products of its users' vectors, (Q, size, width), and their vectors times w, (Q, width).
+
+    The observations of item i are number ``positions[starts[i]:starts[i + 1]]`` of w (n,), of users ``owners``. Of the
+    products only the upper triangle has a meaning.
+    """
+    check(len(positions) == len(owners) == len(w) == starts[-1] and users.shape[1] == padded(size))
+    n_items, most = len(starts) - 1, most_of(starts)
+    products, sums = np.empty((n_items, size, users.shape[1])), np.empty((n_items, users.shape[1]))
+    run(
+        _sum_by_item, n_items, len(w) * size * size / 2, starts, positions, owners, users, w, size, most, products,
+        sums, memory=most + 64,
+    )  # fmt: skip
+    return products, sums
+
+
+def draw_items(products: Floats, sums: Floats, precision: Floats, right: Floats, key: Keys) -> Floats:
+    """Draw the items' vectors (Q, width), given sums over users and a Gaussian prior.
+
+    precision (size, size) and right = precision times mean (size,), or one of each for every item.
+    """
+    n_items, size, width = products.shape
+    check(sums.shape == (n_items, width) and precision.shape[-2:] == (size, size) and right.shape[-1] == size)
+    check(precision.ndim == 2 or len(precision) == n_items)
+    check(width == padded(size) and len(key) == 1)
+    check(right.ndim == 1 or len(right) == n_items)
+    items = np.empty((n_items, width))
+    run(
+        _draw_items, n_items, n_items * size**3, size, products, sums, np.ascontiguousarray(precision),
+        size * size if precision.ndim == 3 else 0, np.ascontiguousarray(right), size if right.ndim == 2 else 0, key,
+        items, memory=_draw_items_memory(size),
+    )  # fmt: skip
+    return items

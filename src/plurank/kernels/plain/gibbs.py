@@ -1,0 +1,243 @@
+"""Plain twins of ``kernels/gibbs.py``, where the docstrings are; every draw is the same as in native code."""
+
+# ruff: noqa: D103
+import itertools
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from plurank.kernels.arrays import Keys
+from plurank.kernels.observed import Observed, UserPrior, padded
+from plurank.types import Codes, Floats, Integers
+
+UNBOUNDED = 1e6
+MOST_SHRINKS = 200
+FARTHEST = 690.0
+STEP = 2.0
+INFORMATION = 0.6
+TINY = 1e-300
+FARTHEST_NORMAL = 37.0
+LEAST_NORMAL_TAIL = 1e-297
+GOLDEN = 0x9E3779B97F4A7C15
+MASK = 2**64 - 1
+
+
+def _mix_bits(mixed: int) -> int:
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = ((mixed ^ (mixed >> shift)) * factor) & MASK
+    return mixed ^ (mixed >> 31)
+
+
+class _Stream:
+    """The stream number n of SplitMix64 that a key has."""
+
+    def __init__(self, key: Keys, n: int) -> None:
+        self.state = _mix_bits((int(key[0]) + GOLDEN * (n + 1)) & MASK)
+
+    def next(self) -> float:
+        self.state = (self.state + GOLDEN) & MASK
+        return (_mix_bits(self.state) >> 11) * 2.0**-53
+
+    def uniforms(self, n: int) -> Floats:
+        """As many draws as n takes in whole vectors; the first n of them."""
+        return np.array([self.next() for _ in range(padded(n))])[:n]
+
+    def normals(self, n: int) -> Floats:
+        return _quantile(self.uniforms(n))
+
+
+def _cdf(x: Floats) -> Floats:
+    far = np.clip(x, -FARTHEST_NORMAL, FARTHEST_NORMAL) * -math.sqrt(0.5)
+    return np.array([0.5 * math.erfc(each) for each in far])
+
+
+def _quantile(p: Floats) -> Floats:
+    tails = np.maximum(np.minimum(p, 1.0 - p), LEAST_NORMAL_TAIL)
+    return np.array([NormalDist().inv_cdf(tail) for tail in tails]) * np.where(p > 0.5, -1.0, 1.0)
+
+
+def _truncated_normal(mean: Floats, lower: Floats, upper: Floats, uniform: Floats) -> Floats:
+    """A draw of N(mean, 1) between bounds, in the tail where probabilities are exact."""
+    side = np.where(lower + upper - 2.0 * mean > 0.0, -1.0, 1.0)
+    ends = np.sort(side * np.stack([lower - mean, upper - mean]), axis=0)
+    p, q = _cdf(ends[0]), _cdf(ends[1])
+    return np.minimum(np.maximum(mean + side * _quantile(p + uniform * (q - p)), lower), upper)
+
+
+def _log_between(mean: Floats, lower: Floats, upper: Floats) -> float:
+    """Sum of log P(lower < N(mean, 1) < upper)."""
+    side = np.where(lower + upper - 2.0 * mean > 0.0, -1.0, 1.0)
+    ends = np.sort(side * np.stack([lower - mean, upper - mean]), axis=0)
+    return float(np.log(np.maximum(_cdf(ends[1]) - _cdf(ends[0]), LEAST_NORMAL_TAIL)).sum())
+
+
+def draw_users(
+    observed: Observed,
+    items: Floats,
+    prior: UserPrior,
+    factor_means: Floats,
+    key: Keys,
+    base: int,
+    users: Floats,
+    cuts: Floats,
+    w: Floats,
+) -> Floats:
+    n_users, n_factors = factor_means.shape
+    logs, size = np.empty(n_users), 1 + len(prior.counts) + n_factors
+    for u, (begin, end) in enumerate(itertools.pairwise(observed.offsets)):
+        own, user, stream = slice(begin, end), users[u], _Stream(key, base + u)
+        x, said, utilities = items[observed.codes[own]], observed.levels[own], w[own]
+        f = x @ user
+        if observed.kind == "rated":
+            logs[u], thresholds = _move_cuts(cuts[u], said, f, prior, stream)
+            bounds = thresholds[said], thresholds[said + 1]
+            utilities[:] = _truncated_normal(f, *bounds, stream.uniforms(len(f)))
+        else:
+            if observed.kind == "ranked":
+                _draw_ranked(utilities, said, f, stream)
+            else:
+                _draw_compared(utilities, observed.link_offsets[begin : end + 1], observed.links, f, stream)
+            logs[u] = -0.5 * ((utilities - f) ** 2).sum()
+        products = (x.T @ x)[:size, :size]
+        gradient = ((utilities - f) @ x)[:size]
+        _move_weights(user, gradient, products, prior.counts, stream)
+        if n_factors:
+            z = slice(size - n_factors, size)
+            right = factor_means[u] + gradient[z] + products[z, z] @ user[z]
+            user[z] = _draw_normal(products[z, z] + np.eye(n_factors), right, stream)
+    return logs
+
+
+def _draw_normal(precision: Floats, right: Floats, stream: _Stream) -> Floats:
+    """A draw of N(P^-1 right, P^-1)."""
+    factor = np.linalg.cholesky(precision)
+    return np.linalg.solve(factor.T, np.linalg.solve(factor, right) + stream.normals(len(right)))
+
+
+def _thresholds(coordinates: Floats) -> Floats:
+    """Thresholds (C + 2,) from their coordinates (C,); the first and the last are no bounds."""
+    inner = np.cumsum(np.concatenate([coordinates[:1], np.exp(coordinates[1:])]))
+    return np.concatenate([[-UNBOUNDED], inner, [UNBOUNDED]])
+
+
+def _move_cuts(
+    coordinates: Floats, levels: Codes, f: Floats, prior: UserPrior, stream: _Stream
+) -> tuple[float, Floats]:
+    """Move thresholds in place; return the log-likelihood and the thresholds."""
+
+    def log_prior(point: Floats) -> float:
+        d = point - prior.cut_mean
+        return float(-0.5 * d @ prior.cut_precision @ d)
+
+    def log_likelihood(thresholds: Floats) -> float:
+        return _log_between(f, thresholds[levels], thresholds[levels + 1])
+
+    now, value = _thresholds(coordinates), log_likelihood(_thresholds(coordinates))
+    for k in range(len(coordinates)):
+        step = STEP / math.sqrt(1.0 + INFORMATION * float(np.isin(levels, (k, k + 1)).sum()))
+        trial = now.copy()
+        trial[k + 1] += step * stream.normals(1)[0]
+        toss = math.log(max(stream.next(), TINY))
+        if not trial[k] < trial[k + 1] < trial[k + 2]:
+            continue
+        point = np.concatenate([trial[1:2], np.log(np.diff(trial[1:-1]))])
+        volume = float((coordinates - point)[1:].sum())  # of the step in coordinates
+        there = log_likelihood(trial)
+        if toss < there - value + log_prior(point) - log_prior(coordinates) + volume:
+            coordinates[:], now, value = point, trial, there
+    step = STEP / math.sqrt(1.0 + INFORMATION * len(f))
+    point = coordinates.copy()
+    point[:1] += step * stream.normals(1)
+    trial, toss = _thresholds(point), math.log(max(stream.next(), TINY))
+    there = log_likelihood(trial)
+    if toss < there - value + log_prior(point) - log_prior(coordinates):
+        coordinates[:], now, value = point, trial, there
+    return value, now
+
+
+def _draw_ranked(w: Floats, levels: Codes, f: Floats, stream: _Stream) -> None:
+    ranks = np.unique(levels, return_inverse=True)[1].ravel()
+    for parity in (0, 1):
+        chosen = np.flatnonzero(ranks % 2 == parity)
+        lower = np.array([w[ranks == ranks[e] - 1].max(initial=-UNBOUNDED) for e in chosen])
+        upper = np.array([w[ranks == ranks[e] + 1].min(initial=UNBOUNDED) for e in chosen])
+        w[chosen] = _truncated_normal(f[chosen], lower, upper, stream.uniforms(len(chosen)))
+
+
+def _draw_compared(w: Floats, link_offsets: Integers, links: Codes, f: Floats, stream: _Stream) -> None:
+    for e, (begin, end) in enumerate(itertools.pairwise(link_offsets)):
+        own = links[begin:end]
+        lower = w[own[own > 0] - 1].max(initial=-UNBOUNDED)
+        upper = w[-own[own < 0] - 1].min(initial=UNBOUNDED)
+        draw = _truncated_normal(f[[e]], np.array([lower]), np.array([upper]), np.array([stream.next()]))
+        w[e] = draw[0]
+
+
+def _move_weights(user: Floats, gradient: Floats, products: Floats, counts: Floats, stream: _Stream) -> None:
+    n = len(counts)
+    for k in range(n if n > 1 else 0):
+        other = min(int(stream.next() * (n - 1)), n - 2)
+        j = other if other < k else other + 1
+        d = _move_weight(user, 1 + k, 1 + j, counts[[k, j]], gradient, products, stream)
+        gradient -= d * (products[1 + k] - products[1 + j])
+
+
+def _move_weight(
+    user: Floats, k: int, j: int, counts: Floats, gradient: Floats, products: Floats, stream: _Stream
+) -> float:
+    """Move weight between two rankings by slice sampling of the logarithm of their ratio; return by how much."""
+    (a, b), (now, other) = counts.tolist(), user[[k, j]].tolist()
+    slope = float(gradient[k] - gradient[j])
+    bend = float(products[k, k] - 2.0 * products[k, j] + products[j, j])
+
+    def log_beta(y: float) -> float:
+        return a * min(y, 0.0) - b * max(y, 0.0) - (a + b) * math.log1p(math.exp(-abs(y)))
+
+    def part(y: float) -> float:
+        return (now + other) / (1.0 + math.exp(-y))
+
+    def gain(d: float) -> float:
+        return d * (slope - 0.5 * bend * d)
+
+    init = math.log(max(now, TINY)) - math.log(max(other, TINY))
+    height = log_beta(init) + math.log(max(stream.next(), TINY))
+    ends = gain(-now), gain(other)
+    inside = -now * bend < slope < other * bend
+    least = height - (0.5 * slope**2 / bend if inside else max(ends))
+    low, high = max(least / a, -FARTHEST), min(-least / b, FARTHEST)
+    for _ in range(MOST_SHRINKS):
+        y = low + (high - low) * stream.next()
+        d = part(y) - now
+        if log_beta(y) + gain(d) >= height:
+            user[k], user[j] = part(y), part(-y)
+            return d
+        if y < init:
+            low = y
+        else:
+            high = y
+    return 0.0
+
+
+def sum_by_item(
+    starts: Integers, positions: Codes, owners: Codes, users: Floats, w: Floats, size: int
+) -> tuple[Floats, Floats]:
+    width = users.shape[1]
+    products, sums = np.zeros((len(starts) - 1, size, width)), np.zeros((len(starts) - 1, width))
+    for i, (begin, end) in enumerate(itertools.pairwise(starts)):
+        vectors = users[owners[begin:end]]
+        products[i] = vectors[:, :size].T @ vectors
+        sums[i] = w[positions[begin:end]] @ vectors
+    return products, sums
+
+
+def draw_items(products: Floats, sums: Floats, precision: Floats, right: Floats, key: Keys) -> Floats:
+    n_items, size, width = products.shape
+    precisions = np.broadcast_to(precision, (n_items, size, size))
+    rights = sums[:, :size] + right
+    items = np.zeros((n_items, width))
+    for i, matrix in enumerate(products[:, :, :size]):
+        upper = np.triu(matrix)
+        symmetric = upper + np.triu(upper, 1).T + precisions[i]
+        items[i, :size] = _draw_normal(symmetric, rights[i], _Stream(key, i))
+    return items

@@ -1,0 +1,344 @@
+"""How a MixedRanking is fitted to ratings, votes and rankings: choose the numbers of rankings and factors on held-out
+observations, sample the posterior, and summarise it.
+
+Ours. Rankings, weights and their intervals are those of chains without factors. Predictions average over draws of these
+chains, of chains with factors, or of both, whichever predicts held-out observations best.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plurank.choices import Auto, Mixing
+from plurank.data.encoding import look_up
+from plurank.data.rated import RatedItems
+from plurank.data.split import some_users
+from plurank.engine.local import Engine
+from plurank.metrics.predictions import Quality
+from plurank.mixed.candidates import AUTO_NUMBERS, Candidates, Choice, Predictions, search
+from plurank.models.base import FitResult
+from plurank.random import RandomState, as_generator, draw_seed
+from plurank.text import count
+from plurank.thurstone.blocks import RatedSource, Scale
+from plurank.thurstone.chains import ChainResult, Length, Moments, run_chain, run_chains
+from plurank.thurstone.diagnostics import Convergence
+from plurank.thurstone.draws import Draw, preference
+from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.sampler import Observations, Shape, find_exposure
+from plurank.types import Codes, Floats, Progress, silent
+
+LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities: ndtr(x) is about expit(1.702 x)
+N_DRAWS = 40  # that predictions average over
+LEAST_CHAINS = 2
+SAMPLE = 400_000  # observations that choices are made by
+SHARE = 0.2  # of a user's items that are held out
+CHOICE_LENGTH = Length(60, 10, 4)
+MOST_PAIRS = 10  # for each item held out
+LEAST_HELD_OUT = 20  # pairs, or nothing is chosen
+FEW_FACTORS, MANY_FACTORS, ENOUGH = 5, 10, 300_000  # factors, and observations for many of them
+MOST_BYTES = 2 * 10**9  # of draws of users; where users are many, fewer draws are kept
+FEWEST_DRAWS = 10
+WITH_FACTORS = 1000  # the first number of chains with factors
+
+
+@dataclass(frozen=True)
+class RatedSettings:
+    """The parameters of a fit to ratings, as those of ``MixedRanking``."""
+
+    n_rankings: int | Auto
+    n_factors: int | Auto
+    n_chains: int
+    n_sweeps: int
+    random_state: RandomState
+
+
+@dataclass(kw_only=True)
+class RatedFit(FitResult):
+    """What a fit to ratings found, see the attributes of ``MixedRanking``."""
+
+    observed: str
+    scores: Floats
+    score_errors: Floats
+    score_correlations: Floats
+    user_concentration: Floats
+    concentration_error: float
+    score_scale: float
+    log_posterior: Floats
+    draws: list[Draw]
+    scale: Scale
+    exposure: Exposure
+    convergence: dict[str, Any]
+    explained: dict[str, Any] | None
+    selection: dict[str, Any] | None
+    quality: dict[str, Any] | None
+
+
+class HeldOutPairs(NamedTuple):
+    """Pairs of held-out items of the same user: rows of users (n,), preferred and other items (n,), in the training data's
+    numbers."""
+
+    train: RatedItems
+    rows: Codes
+    winners: Codes
+    losers: Codes
+
+    @classmethod
+    def of(cls, sample: RatedItems, rng: np.random.Generator) -> "HeldOutPairs | None":
+        """Hold out a share of every user's items; None where that leaves nothing to predict."""
+        held_out = sample.draw_held_out(SHARE, "item", rng)
+        left = np.bincount(sample.user_of_each()[~held_out], minlength=sample.n_users)
+        held_out &= (left > 0)[sample.user_of_each()]
+        if not held_out.any():
+            return None
+        train, test = sample.select(~held_out), sample.select(held_out)
+        pairs = compare_some(test, rng)
+        if len(pairs[0]) < LEAST_HELD_OUT:
+            return None
+        return cls(train, look_up(test.users, train.users, "user")[pairs[0]], pairs[1], pairs[2])
+
+
+def compare_some(said: RatedItems, rng: np.random.Generator) -> tuple[Codes, Codes, Codes]:
+    """Compare some pairs of items of the same user with different levels: rows of users, better and worse items."""
+    sizes = np.diff(said.offsets)
+    first = np.repeat(np.arange(len(said)), np.repeat(np.minimum(sizes - 1, MOST_PAIRS), sizes))
+    users = said.user_of_each()
+    step = 1 + (rng.random(len(first)) * (sizes[users[first]] - 1)).astype(np.int64)
+    begin = said.offsets[:-1][users[first]]
+    second = begin + (first - begin + step) % sizes[users[first]]
+    pairs = np.unique(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1), axis=0)
+    worse, better = pairs.T  # sorted by level
+    clear = said.levels[worse] < said.levels[better]
+    better, worse = better[clear], worse[clear]
+    return users[better], said.codes[better], said.codes[worse]
+
+
+class Trial(NamedTuple):
+    """Probabilities of what was held out, (n,): of the user, and by mean weights."""
+
+    own: Floats
+    by_mean: Floats
+
+
+class RatedCandidates(Candidates):
+    """Candidates for the numbers of rankings and factors, fitted to the same training data by one short chain each."""
+
+    def __init__(self, source: RatedSource, settings: RatedSettings, typical: int) -> None:
+        rng = as_generator(draw_seed(as_generator(settings.random_state)))
+        self.sample = some_users(source, SAMPLE, rng)  # type: ignore[arg-type,assignment]
+        self.typical = typical
+        self.held_out = HeldOutPairs.of(self.sample, rng)  # type: ignore[arg-type]
+        self.found: dict[tuple[Mixing, int], Predictions] = {}
+        self.trials: dict[Shape, Trial] = {}
+        self.seed = draw_seed(rng)
+        if self.held_out is not None:
+            self.observations = Observations.of(self.held_out.train)
+            self.exposure = find_exposure(self.observations, rng)
+
+    @property
+    def enough(self) -> bool:
+        """Whether anything can be said."""
+        return self.held_out is not None
+
+    @property
+    def most_rankings(self) -> int:
+        """The largest number of rankings that there are users for."""
+        return 1 if self.held_out is None else self.held_out.train.n_users
+
+    def attempt(self, shape: Shape) -> Trial:
+        """Fit one chain and predict what was held out."""
+        if shape not in self.trials:
+            assert self.held_out is not None
+            result = run_chain(self.observations, shape, [self.seed, 0], self.exposure, CHOICE_LENGTH)
+            users, held_out = [draw.known() for draw in result.draws], self.held_out
+            nobody = np.full(len(held_out.rows), -1, dtype=held_out.rows.dtype)
+            self.trials[shape] = Trial(
+                *(
+                    preference(result.draws, users, rows, *held_out[2:], rated=self.sample.kind != "rank")  # type: ignore[attr-defined]
+                    for rows in (held_out.rows, nobody)
+                )
+            )
+        return self.trials[shape]
+
+    def evaluate(self, mixing: Mixing, n_rankings: int) -> Predictions:
+        """Fit a number of rankings, and sum the log-likelihoods of what was held out by user."""
+        if (mixing, n_rankings) not in self.found:
+            assert self.held_out is not None
+            trial, n = self.attempt(Shape(n_rankings, 0)), self.sample.n_users
+            users = look_up(self.held_out.train.users, self.sample.users, "user")[self.held_out.rows]
+            own = np.zeros((n, 2, 2))
+            own[:, 0, 0] = np.bincount(users, np.log(trial.own), n)
+            own[:, 0, 1] = np.bincount(users, minlength=n)
+            self.found[mixing, n_rankings] = Predictions(own, np.bincount(users, np.log(trial.by_mean), n))
+        return self.found[mixing, n_rankings]
+
+    def choose_parts(self, n_rankings: int, n_factors: int) -> tuple[list[Shape], Floats]:
+        """Choose whose draws predictions average over: chains without factors, with them, or both; and return the
+        probabilities of what was held out."""
+        plain, full = Shape(n_rankings, 0), Shape(n_rankings, n_factors)
+        own = {(plain,): self.attempt(plain).own}
+        if n_factors:
+            own[full,] = self.attempt(full).own
+            own[plain, full] = (own[plain,] + own[full,]) / 2.0
+        best = max(own, key=lambda shapes: float(np.log(own[shapes]).mean()))
+        return list(best), own[best]
+
+
+def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_progress: Progress = silent) -> RatedFit:
+    """Choose what is "auto", sample, and summarise."""
+    rng = as_generator(settings.random_state)
+    seed = draw_seed(rng)
+    choice, shapes, quality = _choose(source, replace(settings, random_state=seed), on_progress)
+    observations = Observations.of(source, engine)
+    exposure = find_exposure(observations, np.random.default_rng([seed, 1]))
+    plain = Shape(shapes[0].n_rankings, 0)
+    wanted = [plain, *(shape for shape in shapes if shape != plain)]  # rankings are those of chains without factors
+    n_draws = _count_draws(source, wanted[-1], observations.scale)
+    length = Length.of(settings.n_sweeps, -(-n_draws // (len(shapes) * settings.n_chains)))
+    found: dict[Shape, tuple[list[ChainResult], Convergence]] = {}
+    for number, shape in enumerate(wanted):
+        progress = _part_of(on_progress, number, len(wanted))
+        found[shape] = run_chains(observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress)
+    n_factors = wanted[-1].n_factors
+    exposure = exposure if n_factors else Exposure.none(source.n_items)
+    draws = [
+        replace(draw.pad(n_factors, exposure.n), chain=WITH_FACTORS * number + draw.chain, share=float(shape in shapes))
+        for number, shape in enumerate(wanted)
+        for result in found[shape][0]
+        for draw in result.draws
+    ]
+    by_rankings = [draw for draw in draws if draw.chain == draws[0].chain]
+    predicting = [draw for draw in draws if draw.share]
+    return _summarise(
+        source, found[plain][0][0], found[shapes[-1]][1], draws=draws, scale=observations.scale, exposure=exposure,
+        explained=explain(by_rankings, predicting) if n_factors else None, selection=choice, quality=quality,
+    )  # fmt: skip
+
+
+def _part_of(on_progress: Progress, number: int, n: int) -> Progress:
+    return lambda stage, done: on_progress(stage, (number + done) / n)
+
+
+def _count_draws(source: RatedSource, shape: Shape, scale: Scale) -> int:
+    """Return how many draws to keep in all."""
+    each = 4 * max(source.n_users, 1) * (shape.size - 1 + scale.n_cuts)
+    return int(np.clip(MOST_BYTES // each, FEWEST_DRAWS, N_DRAWS))
+
+
+def _choose(
+    source: RatedSource, settings: RatedSettings, on_progress: Progress
+) -> tuple[dict[str, Any] | None, list[Shape], dict[str, Any] | None]:
+    """Choose the numbers of rankings and factors; return the choice, the shapes to average over, and the quality."""
+    numbers = AUTO_NUMBERS if settings.n_rankings == "auto" else (settings.n_rankings,)
+    candidates = RatedCandidates(source, settings, numbers[-1])
+    n_factors = settings.n_factors
+    if n_factors == "auto":
+        n_factors = MANY_FACTORS if len(source) >= ENOUGH else FEW_FACTORS
+    if not candidates.enough:
+        few = f"{count(source.n_users, 'user')} with {count(len(source), 'observation')} are too few to hold some out"
+        answer = f"{few}, so that nothing was chosen: {count(numbers[0], 'ranking')}, no factors."
+        choice = Choice(numbers[0], "utility", answer, [], None)
+        given = settings.n_factors if settings.n_factors != "auto" else 0
+        return (choice.to_dict() if len(numbers) > 1 else None), [Shape(numbers[0], given)], None
+    selection = None
+    n_rankings = numbers[0]
+    if len(numbers) > 1:
+        found = search(candidates, numbers, ("utility",), on_progress)
+        n_rankings, selection = found.n_rankings, found.to_dict()
+    on_progress("trying factors", 0.9)
+    if settings.n_factors == "auto":
+        shapes, own = candidates.choose_parts(n_rankings, n_factors)
+    else:
+        shapes = [Shape(n_rankings, n_factors)]
+        own = candidates.attempt(shapes[0]).own
+    one = candidates.attempt(Shape(1, 0)).own
+    assert candidates.held_out is not None
+    quality = Quality.of(len(candidates.held_out.train), own, one)
+    return selection, shapes, quality.to_dict()
+
+
+def _summarise(source: RatedSource, best: ChainResult, convergence: Convergence, **rest: Any) -> RatedFit:
+    """Summarise the rankings of one chain: posterior means, standard deviations and correlations."""
+    moments = best.moments
+    n = moments.n
+    scores, products = moments.scores / n, moments.products / n
+    covariances = products - scores[:, :, None] * scores[:, None, :]
+    weights = moments.weights / n
+    counts = moments.counts / n
+    total = float(counts.sum())
+    return RatedFit(
+        rankings=np.argsort(-scores, axis=0, kind="stable").T.astype(np.int64),
+        user_weights=weights / weights.sum(axis=1, keepdims=True),
+        mean_weights=counts / total,
+        concentration=total,
+        concentration_error=min(float(np.std(moments.logs)), 1.0),
+        n_iter=convergence.n_sweeps,
+        converged=convergence.converged,
+        observed={"rank": "rankings", "vote": "votes", "rating": "ratings"}[source.kind],
+        scores=LOG_ODDS * scores,
+        score_errors=LOG_ODDS * np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0)),
+        score_correlations=_mean_correlations(covariances),
+        user_concentration=_concentrations(moments),
+        score_scale=max(float(LOG_ODDS * scores.std()), 1e-6),
+        log_posterior=best.log_likelihoods,
+        convergence=convergence.to_dict(),
+        **rest,
+    )
+
+
+def _mean_correlations(covariances: Floats) -> Floats:
+    """Mean over items (Q, K, K) of the correlations between rankings, (K, K)."""
+    scales = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 1e-300))
+    mean = (covariances / scales[:, :, None] / scales[:, None, :]).mean(axis=0)
+    mean[np.diag_indices(len(mean))] = 1.0
+    return np.asarray((mean + mean.T) / 2.0)
+
+
+def _concentrations(moments: Moments) -> Floats:
+    """The n (M,) for which Dirichlet(n mean) has the total variance of each user's weights."""
+    mean = moments.weights / moments.n
+    within = (mean**2).sum(axis=1)
+    variance = np.maximum(moments.squares / moments.n - within, 1e-12)
+    return np.asarray(np.clip((1.0 - within) / variance - 1.0, 0.0, 1e6))
+
+
+MOST_EXPLAINED = 2000  # users, and items, whose utilities are looked at
+
+
+def explain(plain: list[Draw], full: list[Draw]) -> dict[str, Any]:
+    """Return the share of how much users' expected utilities vary between items that the rankings alone explain, for all
+    users together and as quantiles over users."""
+    n_users, n_items = len(full[0].weights), len(full[0].scores)
+    users = np.linspace(0, n_users - 1, min(n_users, MOST_EXPLAINED)).astype(np.int64)
+    items = np.linspace(0, n_items - 1, min(n_items, MOST_EXPLAINED)).astype(np.int64)
+
+    def expect(draws: list[Draw]) -> Floats:
+        total = sum(
+            draw.weights[users] @ draw.scores[items].T + draw.user_factors[users] @ draw.item_factors[items].T
+            for draw in draws
+        )
+        mean = np.asarray(total) / len(draws)
+        return np.asarray(mean - mean.mean(axis=1, keepdims=True))
+
+    wanted, got = expect(full), expect(plain)
+    rest, whole = ((wanted - got) ** 2).sum(axis=1), (wanted**2).sum(axis=1)
+    each = 1.0 - rest / np.maximum(whole, 1e-300)
+    quantiles = np.quantile(each, (0.1, 0.5, 0.9))
+    return {
+        "share": float(1.0 - rest.sum() / max(whole.sum(), 1e-300)),
+        "n_users": len(users),
+        "user_quantiles": [float(value) for value in quantiles],
+    }
+
+
+def check_explained(value: Any) -> None:
+    """Raise a ValueError where a value, read from a file, is not what ``explain`` returns."""
+    if value is None:
+        return
+    if not isinstance(value, dict) or value.keys() != {"share", "n_users", "user_quantiles"}:
+        raise ValueError("explained_ is not described as expected")
+    numbers = [value["share"], value["n_users"], *value["user_quantiles"]]
+    if not all(isinstance(number, (int, float)) and not isinstance(number, bool) for number in numbers):
+        raise ValueError("explained_ is not given in numbers")
+
+

@@ -1,0 +1,255 @@
+"""A MixedRanking fitted to ratings, votes or rankings: draws from its posterior, and what they predict.
+
+Ours. The draws are fitted attributes of the model, so that they are saved and loaded as all others are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import Labels, look_up
+from plurank.data.rated import RatedItems
+from plurank.engine.local import one_blas_thread
+from plurank.inference.posterior import LEVEL, Draws
+from plurank.mixed.bradley_terry import mean_wins
+from plurank.mixed.rated import LOG_ODDS, RatedFit
+from plurank.models.base import board, weight_table
+from plurank.models.fields import Field, Fields
+from plurank.models.person import Person
+from plurank.models.prediction import refuse_unknown
+from plurank.thurstone.blocks import Scale
+from plurank.thurstone.draws import Draw, DrawnUsers, as_thresholds, level_chances, preference
+from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.new_users import SEED, fold_in
+from plurank.types import Codes, Floats
+from plurank.validation import check_share
+
+# by attribute: the part of a draw, and its field; "draws" is how many there are
+DRAWN: dict[str, tuple[str, Field]] = {
+    "draw_scores_": ("scores", Field("f", ("draws", "Q", "K"), "a score", optional=True)),
+    "draw_item_factors_": ("item_factors", Field("f", ("draws", "Q", "factors"), "a score", optional=True)),
+    "draw_weights_": ("weights", Field("f", ("draws", "M", "K"), "nearly on the simplex", optional=True, single=True)),
+    "draw_user_factors_": ("user_factors", Field("f", ("draws", "M", "factors"), "a score", optional=True, single=True)),
+    "draw_cuts_": ("cuts", Field("f", ("draws", "M", "cuts"), "a score", optional=True, single=True)),
+    "draw_counts_": ("counts", Field("f", ("draws", "K"), "positive", optional=True)),
+    "draw_cut_means_": ("cut_mean", Field("f", ("draws", "cuts"), "a score", optional=True)),
+    "draw_cut_precisions_": ("cut_precision", Field("f", ("draws", "cuts", "cuts"), "finite", optional=True)),
+    "draw_coefficients_": ("coefficients", Field("f", ("draws", "exposures", "factors"), "a score", optional=True)),
+}
+OTHERS: Fields = {
+    "draw_chains_": Field("i", ("draws",), "not negative", optional=True),
+    "draw_shares_": Field("f", ("draws",), "not negative", optional=True),
+    "exposures_": Field("f", ("Q", "exposures"), "a score", optional=True),
+    "level_groups_": Field("i", ("values",), "not negative", optional=True),
+    "levels_": Field("f", ("levels",), "finite", optional=True),
+    "level_counts_": Field("f", ("levels",), "not negative", optional=True),
+}
+FIELDS: Fields = {**{name: field for name, (_, field) in DRAWN.items()}, **OTHERS}
+REPEATS = 4  # times that one person is drawn for every draw of the items, for the sake of intervals
+
+
+def as_fields(fit: RatedFit) -> dict[str, Any]:
+    """Return the fitted attributes that hold the draws."""
+    return {
+        **{name: np.array([getattr(draw, part) for draw in fit.draws]) for name, (part, _) in DRAWN.items()},
+        "draw_chains_": np.array([draw.chain for draw in fit.draws], np.int64),
+        "draw_shares_": np.array([draw.share for draw in fit.draws]),
+        "exposures_": fit.exposure.directions,
+        "level_groups_": fit.scale.groups.astype(np.int64),
+        "levels_": fit.scale.values,
+        "level_counts_": fit.scale.counts,
+    }
+
+
+def check_draws(model: Any) -> None:
+    """Raise a ValueError where the draws of a model do not fit each other."""
+    arrays = {name: getattr(model, name) for name in FIELDS}
+    if all(array is None for array in arrays.values()):
+        return
+    if any(array is None for array in arrays.values()):
+        raise ValueError("some of the draws are missing")
+    sizes: dict[str, int] = {}
+    for name, field in FIELDS.items():
+        for axis, size in zip(field.shape, arrays[name].shape, strict=True):
+            if sizes.setdefault(str(axis), size) != size:
+                raise ValueError(f"{name} does not fit the other draws")
+    if sizes["draws"] < 1 or (sizes["levels"] and sizes["cuts"] != sizes["levels"] - 1):
+        raise ValueError("there are no draws, or thresholds are not as many as levels")
+    if arrays["level_groups_"].max(initial=-1) != sizes["levels"] - 1:
+        raise ValueError("levels_ are not those of level_groups_")
+
+
+@dataclass(frozen=True)
+class UtilityPosterior:
+    """Draws from the posterior of a fitted model, with its items and its rating scale.
+
+    ``draws`` are those that predictions average over, ``by_rankings`` those without factors, whose weights are those of
+    the model's rankings; they are the same unless predictions use factors.
+    """
+
+    draws: Sequence[Draw]
+    by_rankings: Sequence[Draw]
+    scale: Scale
+    exposure: Exposure
+    items: Labels
+
+    @classmethod
+    def of(cls, model: Any) -> "UtilityPosterior":
+        """Collect the draws that are attributes of the model."""
+        numbers = zip(model.draw_chains_.tolist(), model.draw_shares_.tolist(), strict=True)
+        draws = [
+            Draw(**{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()}, chain=chain, share=share)
+            for n, (chain, share) in enumerate(numbers)
+        ]
+        predicting = [draw for draw in draws if draw.share > 0]
+        by_rankings = [draw for draw in draws if draw.chain == draws[0].chain]  # the chain that rankings are shown of
+        scale = Scale(model.level_groups_.astype(np.int32), model.levels_, model.level_counts_)
+        return cls(predicting, by_rankings, scale, Exposure(model.exposures_), model.items_)
+
+    def in_own_items(self, said: RatedItems, values: Floats) -> RatedItems:
+        """Renumber items and values as in the model; refuse those that it does not know."""
+        codes = look_up(said.items, self.items, "item")
+        rated = np.zeros(said.n_items, dtype=bool)
+        rated[said.codes] = True
+        refuse_unknown(said.items[rated & (codes < 0)].tolist())
+        levels = said.levels
+        if said.kind != "rank" and len(values):  # the nearest value that the model knows
+            middle = (values[1:] + values[:-1]) / 2.0
+            levels = np.searchsorted(middle, said.values).astype(np.int32)[said.levels]
+        return replace(said, codes=codes[said.codes], levels=levels, items=self.items, values=values, texts=None)
+
+    def users(self, said: Comparisons | RatedItems | None = None, seed: int = SEED) -> list[DrawnUsers]:
+        """Return the model's own users, or draws of those who said something about its items, to predict with."""
+        if said is None:
+            return [draw.known() for draw in self.draws]
+        with one_blas_thread():
+            return fold_in(self.draws, said, self.scale, self.exposure, seed)
+
+    def draw_weights(self, said: Comparisons | RatedItems, seed: int = SEED) -> Floats:
+        """Draw the weights of users who said something, (draws, m, K)."""
+        with one_blas_thread():
+            users = fold_in(self.by_rankings, said, self.scale, self.exposure, seed)
+        weights = np.array([each.weights for each in users])
+        return weights / weights.sum(axis=2, keepdims=True)
+
+    def weights(self, said: Comparisons | RatedItems) -> Floats:
+        """Posterior means of users' weights, (m, K)."""
+        return np.asarray(self.draw_weights(said).mean(axis=0))
+
+    def probabilities(self, users: Sequence[DrawnUsers], rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of users, -1 for unknown ones; of ratings, given that they differ."""
+        return preference(self.draws, users, rows, left, right, rated=bool(self.scale.n_cuts))
+
+    def utilities(self, users: Sequence[DrawnUsers], rows: Codes, items: Codes) -> Floats:
+        """Expected utilities (n,) in log odds, for rows of users, -1 for unknown ones."""
+        each = [draw.utilities(own, rows, items) for draw, own in zip(self.draws, users, strict=True)]
+        return np.asarray(LOG_ODDS * np.mean(each, axis=0))
+
+    def level_chances(self, users: Sequence[DrawnUsers], rows: Codes, items: Codes) -> Floats:
+        """Probability of every level, (n, L), for rows of users, -1 for unknown ones."""
+        return level_chances(self.draws, users, rows, items)
+
+    def rank(self, users: Sequence[DrawnUsers], row: int, level: float = LEVEL) -> pl.DataFrame:
+        """Rank all items for one user: columns item, score, rank, lower, upper."""
+        n_items = len(self.items)
+        rows, items = np.full(n_items, row, np.int32), np.arange(n_items, dtype=np.int32)
+        n_draws = len(self.draws)
+        drawn = np.array([_own_utilities(self.draws[n % n_draws], each, rows, items) for n, each in enumerate(users)])
+        mean = drawn.mean(axis=0)
+        order = np.argsort(-mean, kind="stable")
+        places = np.argsort(np.argsort(-drawn, axis=1, kind="stable"), axis=1) + 1
+        tail = (1.0 - level) / 2.0
+        lower, upper = np.quantile(places, (tail, 1.0 - tail), axis=0, method="nearest").astype(np.int64)
+        place = np.empty(n_items, np.int64)
+        place[order] = np.arange(1, n_items + 1)
+        lower, upper = np.minimum(lower, place), np.maximum(upper, place)
+        frame = board(self.items, order, mean_wins(LOG_ODDS * mean[:, None])[:, 0])
+        return frame.with_columns(lower=lower[order], upper=upper[order])
+
+    def scale_use(self) -> pl.DataFrame:
+        """Describe how users use the rating scale; see ``MixedRanking.rating_scale``."""
+        cuts = np.concatenate([as_thresholds(draw.cuts) for draw in self.draws])
+        total = self.scale.counts.sum()
+        return pl.DataFrame(
+            {
+                "value": self.scale.values,
+                "ratings": self.scale.counts.astype(np.int64),
+                "share": self.scale.counts / total,
+                "threshold": [None, *cuts.mean(axis=0).tolist()],
+                "spread": [None, *cuts.std(axis=0).tolist()],
+            }
+        )
+
+
+def _own_utilities(draw: Draw, users: DrawnUsers, rows: Codes, items: Codes) -> Floats:
+    """Utilities (n,) of items for a user, drawn where the user has said something about the item, else expected."""
+    found = draw.utilities(users, rows, items)
+    if users.keys is not None and users.own is not None and len(users.keys):
+        wanted = rows.astype(np.int64) * len(draw.scores) + items
+        at = np.minimum(np.searchsorted(users.keys, wanted), len(users.keys) - 1)
+        found = np.where(users.keys[at] == wanted, users.own[at], found)
+    return found
+
+
+class RatedPerson(Person):
+    """One person with a few answers, by a model that was fitted to ratings, votes or rankings."""
+
+    def __init__(self, model: Any, answers: Comparisons | RatedItems) -> None:
+        super().__init__(model, answers)  # type: ignore[arg-type]
+        self._posterior = model.posterior
+
+    @cached_property
+    def _users(self) -> list[DrawnUsers]:
+        """Draws of the person to predict with."""
+        return [each for n in range(REPEATS) for each in self._posterior.users(self._answers, SEED + n)]
+
+    @cached_property
+    def _draws(self) -> list[Draws]:
+        weights = np.concatenate(
+            [self._posterior.draw_weights(self._answers, SEED + n)[:, 0] for n in range(REPEATS)]
+        )
+        return [Draws(weights, np.full(len(weights), 1.0 / len(weights)))]
+
+    def weight_intervals(self, level: float = LEVEL) -> pl.DataFrame:
+        """Return the weights with credible intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns ranking (from 1), weight, lower, upper.
+
+        Raises
+        ------
+        ParameterError
+            If ``level`` is not between 0 and 1.
+        """
+        check_share("level", level)
+        draws = self._draws[0]
+        return weight_table(draws.mean, *draws.bounds(level))
+
+    def rank(self) -> pl.DataFrame:
+        """Rank all items for the person, best first, with intervals of the ranks.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns item, score, rank, lower, upper.
+        """
+        return self._posterior.rank(self._users, 0)
+
+    def _by_rankings(self, left: Codes, right: Codes) -> Floats:
+        draws = [*self._posterior.draws] * REPEATS
+        return preference(draws, self._users, np.zeros(len(left), np.int32), left, right)
+
+    def _asked(self, skip: Any) -> list[tuple[int, int]]:
+        return super()._asked(skip) if isinstance(self._answers, Comparisons) else []

@@ -1,0 +1,176 @@
+"""Several chains: run them, keep some draws, and summarise what they agree on, with rankings in the same order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.special import ndtr
+
+from plurank.thurstone.diagnostics import Convergence
+from plurank.thurstone.draws import Draw
+from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.sampler import Chain, Observations, Shape
+from plurank.types import Codes, Floats, Integers, Progress, silent
+
+N_PAIRS = 20  # whose probabilities are followed to see whether chains agree
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long chains are: sweeps before anything is kept, draws kept of each chain, and sweeps from one to the next."""
+
+    burn_in: int
+    n_draws: int
+    thin: int
+
+    @property
+    def n_sweeps(self) -> int:
+        """Sweeps of a chain."""
+        return self.burn_in + self.n_draws * self.thin
+
+    @classmethod
+    def of(cls, n_sweeps: int, n_draws: int) -> "Length":
+        """Give half of the sweeps to the burn-in."""
+        burn_in = max(n_sweeps // 2, 1)
+        kept = max(min(n_draws, n_sweeps - burn_in), 1)
+        return cls(burn_in, kept, max((n_sweeps - burn_in) // kept, 1))
+
+
+@dataclass
+class Moments:
+    """Means and products over the sweeps of a chain: centred scores (Q, K) and their products (Q, K, K), weights (M, K)
+    and their squares summed (M,), counts (K,)."""
+
+    scores: Floats
+    products: Floats
+    weights: Floats
+    squares: Floats
+    counts: Floats
+    logs: list[float] = field(default_factory=list)
+    n: int = 0
+
+    @classmethod
+    def blank(cls, n_items: int, n_users: int, n_rankings: int) -> "Moments":
+        """Begin with nothing."""
+        k = n_rankings
+        return cls(
+            np.zeros((n_items, k)), np.zeros((n_items, k, k)), np.zeros((n_users, k)), np.zeros(n_users), np.zeros(k)
+        )
+
+    def add(self, chain: Chain) -> Codes:
+        """Add where the chain is, with rankings in the order of the mean so far; returns that order."""
+        first = 1 + chain.shape.n_rankings
+        table = chain.population.items
+        scores = table[:, :1] + table[:, 1:first]
+        scores = scores - scores.mean(axis=0)
+        order = np.arange(first - 1) if self.n == 0 else align(scores, self.scores / self.n)
+        scores = scores[:, order]
+        self.n += 1
+        self.scores += scores
+        self.products += scores[:, :, None] * scores[:, None, :]
+        begin = 0
+        for state in chain.states:
+            weights = state.vectors[:, 1:first][:, order]
+            end = begin + len(weights)
+            self.weights[begin:end] += weights
+            self.squares[begin:end] += (weights**2).sum(axis=1)
+            begin = end
+        self.counts += chain.population.counts[order]
+        self.logs.append(float(np.log(chain.population.counts.sum())))
+        return order
+
+    def reorder(self, order: Codes) -> None:
+        """Put the rankings into this order."""
+        self.scores, self.weights, self.counts = self.scores[:, order], self.weights[:, order], self.counts[order]
+        self.products = self.products[:, order][:, :, order]
+
+
+def align(scores: Floats, reference: Floats) -> Integers:
+    """Return the order of columns (K,) in which scores (Q, K) are nearest to a reference (Q, K)."""
+    cost = (reference**2).sum(axis=0)[:, None] + (scores**2).sum(axis=0)[None] - 2.0 * reference.T @ scores
+    return np.asarray(linear_sum_assignment(cost)[1], np.int64)
+
+
+@dataclass
+class ChainResult:
+    """What a chain leaves: draws, moments, its log-likelihood (n,) and probabilities of pairs (n, P) by sweep."""
+
+    draws: list[Draw]
+    moments: Moments
+    log_likelihoods: Floats
+    pairs: Floats
+
+    def reorder(self, order: Codes) -> None:
+        """Put the rankings into this order."""
+        self.moments.reorder(order)
+        self.draws = [draw.reorder(order) for draw in self.draws]
+
+
+def run_chain(
+    observations: Observations,
+    shape: Shape,
+    seed: Sequence[int],
+    exposure: Exposure,
+    length: Length,
+    on_progress: Progress = silent,
+    prior: tuple[Floats, Floats] | None = None,
+) -> ChainResult:
+    """Run one chain."""
+    chain = Chain(observations, shape, seed, exposure, prior)
+    source = observations.source
+    moments = Moments.blank(source.n_items, source.n_users, shape.n_rankings)
+    rng = np.random.default_rng(0)  # the same pairs for all chains
+    users = rng.integers(source.n_users, size=N_PAIRS)
+    sides = rng.integers(source.n_items, size=(2, N_PAIRS))
+    draws, pairs, number = [], [], int(seed[-1])
+    for sweep in range(length.n_sweeps):
+        chain.sweep()
+        on_progress("sampling", (sweep + 1) / length.n_sweeps)
+        after = sweep + 1 - length.burn_in
+        if after <= 0:
+            continue
+        order = moments.add(chain)
+        pairs.append(_pair_chances(chain, users, sides))
+        if after % length.thin == 0 and len(draws) < length.n_draws:
+            draws.append(Draw.of(chain, number).reorder(order))
+    logs = np.array(chain.log_likelihoods[length.burn_in :])
+    return ChainResult(draws, moments, logs, np.array(pairs))
+
+
+def _pair_chances(chain: Chain, users: Integers, sides: Integers) -> Floats:
+    """P(first over second) of some users, (P,)."""
+    size, items = chain.shape.size, chain.population.items
+    begins = np.cumsum([0, *(len(state.vectors) for state in chain.states)])
+    block = np.searchsorted(begins, users, side="right") - 1
+    vectors = np.array([chain.states[b].vectors[user - begins[b]] for b, user in zip(block, users, strict=True)])
+    apart = items[sides[0], :size] - items[sides[1], :size]
+    return np.asarray(ndtr(np.einsum("pd,pd->p", vectors[:, :size], apart) / np.sqrt(2.0)))
+
+
+def run_chains(
+    observations: Observations,
+    shape: Shape,
+    seed: Sequence[int],
+    exposure: Exposure,
+    length: Length,
+    n_chains: int,
+    on_progress: Progress = silent,
+) -> tuple[list[ChainResult], Convergence]:
+    """Run several chains, the one with the highest mean log-likelihood first, and diagnose whether they agree."""
+
+    def report(n: int) -> Progress:
+        return lambda stage, done: on_progress(stage, (n + done) / n_chains)
+
+    results = [
+        run_chain(observations, shape, [*seed, n], exposure, length, report(n)) for n in range(n_chains)
+    ]  # one after the other: kernels use all threads
+    convergence = Convergence.of(
+        np.array([each.log_likelihoods for each in results]), np.array([each.pairs for each in results]),
+        length.n_sweeps,
+    )  # fmt: skip
+    results.sort(key=lambda each: -float(each.log_likelihoods.mean()))
+    reference = results[0].moments
+    for other in results[1:]:
+        other.reorder(align(other.moments.scores / other.moments.n, reference.scores / reference.n))
+    return results, convergence

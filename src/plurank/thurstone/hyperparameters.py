@@ -1,0 +1,165 @@
+"""Priors of items, user weights, thresholds and factors, and how they are drawn given what they are priors of.
+
+Ours. Items: Gaussian with a Normal-Wishart prior, as in Bayesian matrix factorisation. Weights: Dirichlet, with a
+log-normal prior of its concentration and a uniform one of its mean. Thresholds of a user, as the first and the logarithms
+of the gaps: Gaussian with a Normal-Wishart prior. Factors of a user: unit Gaussian around a regression on exposure.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import ndtri
+
+from plurank.elementary import log_gamma
+from plurank.types import Floats
+
+ITEM_FREEDOM, ITEM_SCALE, ITEM_COUNT = 2.0, 1.0, 1.0  # degrees beyond the dimension, precision's scale, items' worth
+CUT_FREEDOM, CUT_SCALE, CUT_COUNT = 2.0, 0.5, 0.1
+FIRST_SPREAD = 1.2  # of utilities, by which initial thresholds are wider than those of a standard normal
+LEAST_GAP = 0.05
+FIRST_PRECISION, PRECISION_SHAPE, PRECISION_RATE = 10.0, 1.0, 0.05  # of coefficients of exposure; its Gamma prior
+CONCENTRATION_SHARE, CONCENTRATION_ERROR = 2 / 3, 1.0  # median of the concentration over K, sd of its logarithm
+SLICE_WIDTH, FARTHEST_LOG = 1.0, 8.0
+SMALLEST_WEIGHT = 1e-300
+
+
+class Population(NamedTuple):
+    """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,); mean
+    (C,) and precision (C, C) of thresholds; coefficients (G, F) of factors on exposure, and their precision."""
+
+    items: Floats
+    item_mean: Floats
+    item_precision: Floats
+    counts: Floats
+    cut_mean: Floats
+    cut_precision: Floats
+    coefficients: Floats
+    coefficient_precision: float = FIRST_PRECISION
+
+
+class UserSums(NamedTuple):
+    """Sums over users that priors are drawn from: number of users, logarithms of weights (K,), thresholds (C,) and
+    their products (C, C), products of exposure and factors (G, F), and the log-likelihood."""
+
+    n: int
+    log_weights: Floats
+    cuts: Floats
+    cut_products: Floats
+    exposed_factors: Floats
+    log_likelihood: float
+
+    @classmethod
+    def of(cls, weights: Floats, cuts: Floats, factors: Floats, exposure: Floats, logs: Floats) -> "UserSums":
+        """Sum over users: weights (m, K), thresholds (m, C), factors (m, F), exposure (m, G), log-likelihoods (m,)."""
+        log_weights = np.log(np.maximum(weights, SMALLEST_WEIGHT)).sum(axis=0)
+        return cls(len(logs), log_weights, cuts.sum(axis=0), cuts.T @ cuts, exposure.T @ factors, float(logs.sum()))
+
+    def merge(self, other: "UserSums") -> "UserSums":
+        """Add the sums over other users."""
+        return UserSums(*(one + another for one, another in zip(self, other, strict=True)))
+
+
+def first_cuts(level_counts: Floats) -> Floats:
+    """Return thresholds (C,), as the first and the logarithms of the gaps, by how frequent the levels are, (C + 1,)."""
+    shares = np.cumsum(level_counts)[:-1] / level_counts.sum()
+    cuts = FIRST_SPREAD * ndtri(np.clip(shares, 1e-3, 1 - 1e-3))
+    return np.concatenate([cuts[:1], np.log(np.maximum(np.diff(cuts), LEAST_GAP))])
+
+
+def first_counts(n_rankings: int) -> Floats:
+    """Return the counts of the Dirichlet prior that a chain begins with, (K,)."""
+    return np.full(n_rankings, CONCENTRATION_SHARE)
+
+
+def draw_gaussian(
+    n: int, sums: Floats, products: Floats, mean: Floats, count: float, freedom: float, scale: float,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Draw mean (D,) and precision (D, D) of a Gaussian, given the sums (D,) and products (D, D) of n draws from it.
+
+    The prior is Normal-Wishart: mean ``mean``, known as from ``count`` draws; ``D + freedom`` degrees of freedom, and
+    the inverse of the precision's scale is ``scale`` times the identity.
+    """
+    size = len(mean)
+    centre = sums / max(n, 1)
+    scatter = products - n * np.outer(centre, centre)
+    total = count + n
+    apart = centre - mean
+    inverse_scale = scale * np.eye(size) + scatter + count * n / total * np.outer(apart, apart)
+    precision = draw_wishart(size + freedom + n, inverse_scale, rng)
+    root = np.linalg.cholesky(total * precision)
+    drawn = (count * mean + sums) / total + solve_triangular(root.T, rng.standard_normal(size), lower=False)
+    return drawn, precision
+
+
+def draw_wishart(freedom: float, inverse_scale: Floats, rng: np.random.Generator) -> Floats:
+    """Draw from a Wishart distribution by Bartlett's decomposition."""
+    size = len(inverse_scale)
+    root = np.linalg.cholesky(np.linalg.inv((inverse_scale + inverse_scale.T) / 2.0))
+    below = np.tril(rng.standard_normal((size, size)), -1)
+    below[np.diag_indices(size)] = np.sqrt(rng.chisquare(freedom - np.arange(size)))
+    factor = root @ below
+    return factor @ factor.T
+
+
+def draw_counts(counts: Floats, n: int, log_weights: Floats, rng: np.random.Generator) -> Floats:
+    """Draw the counts (K,) of a Dirichlet, given the sums of logarithms (K,) of n draws from it, by slice sampling."""
+    n_rankings = len(counts)
+    if n_rankings == 1:
+        return counts
+    median = np.log(CONCENTRATION_SHARE * n_rankings)
+
+    def log_density(logs: Floats) -> float:
+        proposed = np.exp(logs)
+        total = proposed.sum()
+        likelihood = n * (log_gamma(total) - log_gamma(proposed).sum()) + (proposed - 1.0) @ log_weights
+        prior = -0.5 * ((np.log(total) - median) / CONCENTRATION_ERROR) ** 2
+        return float(likelihood + prior + logs.sum() - n_rankings * np.log(total))  # uniform over mean weights
+
+    logs = np.log(counts)
+    for k in range(n_rankings):
+        logs = _slice(log_density, logs, k, rng)
+    return np.exp(logs)
+
+
+def _slice(log_density, x: Floats, k: int, rng: np.random.Generator) -> Floats:  # type: ignore[no-untyped-def]
+    """Draw one coordinate by slice sampling with stepping out and shrinkage (Neal 2003)."""
+
+    def at(value: float) -> float:
+        moved = x.copy()
+        moved[k] = value
+        return float(log_density(moved))
+
+    height = at(x[k]) + np.log(rng.random())
+    low = x[k] - SLICE_WIDTH * rng.random()
+    high = low + SLICE_WIDTH
+    while low > -FARTHEST_LOG and at(low) > height:
+        low -= SLICE_WIDTH
+    while high < FARTHEST_LOG and at(high) > height:
+        high += SLICE_WIDTH
+    value = x[k]
+    while high - low > 1e-9:
+        drawn = low + (high - low) * rng.random()
+        if at(drawn) >= height:
+            value = drawn
+            break
+        low, high = (drawn, high) if drawn < x[k] else (low, drawn)
+    moved = x.copy()
+    moved[k] = value
+    return moved
+
+
+def draw_coefficients(
+    exposed_factors: Floats, exposure_products: Floats, precision: float, rng: np.random.Generator
+) -> tuple[Floats, float]:
+    """Draw the regression of factors on exposure, (G, F), given their products (G, F) and those of exposure (G, G); and
+    then the precision of its coefficients, by which exposure that says nothing is left out."""
+    if not exposed_factors.size:
+        return exposed_factors, precision
+    total = exposure_products + precision * np.eye(len(exposure_products))
+    root = np.linalg.cholesky(total)
+    noise = solve_triangular(root.T, rng.standard_normal(exposed_factors.shape), lower=False)
+    drawn = np.asarray(np.linalg.solve(total, exposed_factors) + noise)
+    rate = PRECISION_RATE + 0.5 * float((drawn**2).sum())
+    return drawn, float(rng.gamma(PRECISION_SHAPE + 0.5 * drawn.size, 1.0 / rate))

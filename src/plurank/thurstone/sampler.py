@@ -1,0 +1,293 @@
+"""Gibbs sampling: one sweep draws every user given the items, every item given the users, and the priors given both.
+
+Ours. Users are cut into fixed blocks, whose sums are added as a tree, and every user and item has random numbers of its
+own, so that a chain does not depend on threads, shards or workers.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plurank import kernels
+from plurank.data.rated import RatedItems
+from plurank.engine.blocks import sum_tree
+from plurank.engine.local import Engine, LocalEngine
+from plurank.thurstone import hyperparameters as hyper
+from plurank.thurstone.blocks import Block, BlockData, RatedSource, Scale, cut_blocks
+from plurank.thurstone.exposure import (
+    N_ITERATIONS,
+    Exposure,
+    finish_directions,
+    first_directions,
+    sum_of_items,
+    sum_of_users,
+)
+from plurank.thurstone.hyperparameters import Population, UserSums
+from plurank.types import Floats
+
+FIRST_SCALE = 0.3  # of item vectors
+
+
+class UserState(NamedTuple):
+    """Where a chain is with a block's users: vectors (m, width), thresholds (m, C), utilities (n,); and their exposure
+    (m, G), which stays. Utilities of ratings are not kept, nor anything of users that no sweep has seen."""
+
+    vectors: Floats
+    cuts: Floats
+    utilities: Floats | None = None
+    exposure: Floats | None = None
+
+
+class ItemSums(NamedTuple):
+    """Sums over users that items are drawn from: products of user vectors (Q, D, width), and vectors times utilities
+    (Q, width)."""
+
+    products: Floats
+    sums: Floats
+
+    def merge(self, other: "ItemSums") -> "ItemSums":
+        """Add the sums over other users."""
+        return ItemSums(self.products + other.products, self.sums + other.sums)
+
+
+class SweepSums(NamedTuple):
+    """Sums over a block's users."""
+
+    items: ItemSums
+    users: UserSums
+
+    def merge(self, other: "SweepSums") -> "SweepSums":
+        """Add the sums over other users."""
+        return SweepSums(self.items.merge(other.items), self.users.merge(other.users))
+
+
+@dataclass
+class Observations:
+    """Ratings or rankings in blocks. Those in memory are arranged once, those of a store in every sweep."""
+
+    source: RatedSource
+    scale: Scale
+    engine: Engine = field(default_factory=LocalEngine)
+    blocks: list[Block] = field(init=False)
+    _kept: dict[int, BlockData] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.blocks = cut_blocks(self.source.offsets)
+
+    @classmethod
+    def of(cls, source: RatedSource, engine: Engine | None = None) -> "Observations":
+        """Look at the scale that is used."""
+        runner = LocalEngine() if engine is None else engine
+        return cls(source, find_scale(source, runner), runner)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "scale": self.scale, "engine": LocalEngine(), "blocks": self.blocks, "_kept": {}}
+
+    def read(self, block: Block) -> BlockData:
+        """Return the observations of a block."""
+        if block.number in self._kept:
+            return self._kept[block.number]
+        found = BlockData.of(self.source.block(block.begin, block.end), self.scale)
+        if isinstance(self.source, RatedItems):
+            self._kept[block.number] = found
+        return found
+
+    def reduce(self, task: Callable[..., Any], *arguments: Any) -> Any:
+        """Add up what ``task(data, *arguments)`` returns for every block."""
+        return self.engine.reduce(partial(_run_task, task, arguments), self, self.blocks, np.add)
+
+
+def _run_task(task: Callable[..., Any], arguments: tuple[Any, ...], observations: Observations, block: Block) -> Any:
+    return task(observations.read(block), *arguments)
+
+
+def find_scale(source: RatedSource, engine: Engine) -> Scale:
+    """Group the values of ratings into levels; rankings have no scale."""
+    if source.kind == "rank":
+        return Scale(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
+    counts = engine.reduce(_count_levels, source, cut_blocks(source.offsets), np.add)
+    return Scale.of(source.values, counts)
+
+
+def _count_levels(source: RatedSource, block: Block) -> Floats:
+    levels = source.block(block.begin, block.end).levels
+    return np.bincount(levels, minlength=len(source.values)).astype(np.float64)
+
+
+def _count_items(data: BlockData) -> Floats:
+    return np.bincount(data.observed.codes, minlength=data.n_items).astype(np.float64)
+
+
+def find_exposure(observations: Observations, rng: np.random.Generator) -> Exposure:
+    """Find the leading directions of who rated what, by subspace iteration; none where all rated alike."""
+    n_items, n_users = observations.source.n_items, observations.source.n_users
+    counts = observations.reduce(_count_items)
+    if n_items < 3 or n_users < 3 or (counts == n_users).all():
+        return Exposure.none(n_items)
+    scale = 1.0 / np.sqrt(np.maximum(counts, 1.0))[:, None]
+    directions = first_directions(n_items, rng)
+    for _ in range(N_ITERATIONS):
+        directions = np.linalg.qr(scale * observations.reduce(_exposed_products, scale * directions))[0]
+    products = directions.T @ (scale * observations.reduce(_exposed_products, scale * directions))
+    return finish_directions(directions, counts, n_users, products)
+
+
+def _exposed_products(data: BlockData, table: Floats) -> Floats:
+    return sum_of_items(data, sum_of_users(data, table))
+
+
+def _exposure_products(data: BlockData, exposure: Exposure) -> Floats:
+    own = exposure.of(data)
+    return own.T @ own
+
+
+class Shape(NamedTuple):
+    """Numbers of rankings and factors of a chain."""
+
+    n_rankings: int
+    n_factors: int
+
+    @property
+    def size(self) -> int:
+        """Length of item and user vectors: popularity, rankings, factors."""
+        return 1 + self.n_rankings + self.n_factors
+
+    @property
+    def width(self) -> int:
+        """Length of item and user vectors as kernels have them."""
+        return kernels.padded(self.size)
+
+
+@dataclass
+class Chain:
+    """A Markov chain of the posterior. ``sweep`` moves it on.
+
+    observations: the data. shape: of the model. seed: of all its random numbers. exposure: what factors are regressed
+    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known instead of learned.
+    """
+
+    observations: Observations
+    shape: Shape
+    seed: Sequence[int]
+    exposure: Exposure
+    prior: tuple[Floats, Floats] | None = None
+    population: Population = field(init=False)
+    states: list[UserState] = field(init=False)
+    n_sweeps: int = 0
+    log_likelihoods: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        rng = self._generator()
+        source, scale, (n_rankings, n_factors) = self.observations.source, self.observations.scale, self.shape
+        size, n_cuts = self.shape.size, scale.n_cuts
+        items = np.zeros((source.n_items, self.shape.width))
+        items[:, :size] = FIRST_SCALE * rng.standard_normal((source.n_items, size))
+        self.first_cuts = hyper.first_cuts(scale.counts) if n_cuts else np.zeros(0)
+        self.population = Population(
+            items, np.zeros(size), np.eye(size), hyper.first_counts(n_rankings), self.first_cuts, 2.0 * np.eye(n_cuts),
+            np.zeros((self.exposure.n, n_factors)),
+        )  # fmt: skip
+        if self.exposure.n and n_factors:
+            self.exposure_products = self.observations.reduce(_exposure_products, self.exposure)
+        else:
+            self.exposure, self.exposure_products = Exposure.none(source.n_items), np.zeros((0, 0))
+            self.population = self.population._replace(coefficients=np.zeros((0, n_factors)))
+        self.states = [self._begin(block, rng) for block in self.observations.blocks]
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng([*self.seed, self.n_sweeps])
+
+    def _begin(self, block: Block, rng: np.random.Generator) -> UserState:
+        """Return the first state of a block's users; weights are drawn from a uniform prior."""
+        n, (n_rankings, _) = block.end - block.begin, self.shape
+        vectors = np.zeros((n, self.shape.width))
+        vectors[:, 0] = 1.0
+        vectors[:, 1 : 1 + n_rankings] = rng.dirichlet(np.ones(n_rankings), n)
+        return UserState(vectors, np.tile(self.first_cuts, (n, 1)))
+
+    def sweep(self) -> None:
+        """Draw users, items and priors once."""
+        self.n_sweeps += 1
+        rng = self._generator()
+        key = rng.integers(2**63, size=1).astype(np.uint64)
+        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key)
+        units = list(zip(self.observations.blocks, self.states, strict=True))
+        states: list[UserState] = []
+        sums = sum_tree(_collect(self.observations.engine.map(_sweep_block, shared, units), states), SweepSums.merge)
+        self.states = states
+        self.log_likelihoods.append(sums.users.log_likelihood)
+        self.population = self._draw_population(sums, rng)
+
+    def _draw_population(self, sums: SweepSums, rng: np.random.Generator) -> Population:
+        before, users = self.population, sums.users
+        key = rng.integers(2**63, size=1).astype(np.uint64)
+        precision, right = self.prior or (before.item_precision, before.item_precision @ before.item_mean)
+        items = kernels.draw_items(*sums.items, precision, right, key)
+        table = items[:, : self.shape.size]
+        mean, precision = before.item_mean, before.item_precision
+        if self.prior is None:
+            mean, precision = hyper.draw_gaussian(
+                len(table), table.sum(axis=0), table.T @ table, np.zeros(self.shape.size), hyper.ITEM_COUNT,
+                hyper.ITEM_FREEDOM, hyper.ITEM_SCALE, rng,
+            )  # fmt: skip
+        cut_mean, cut_precision = before.cut_mean, before.cut_precision
+        if len(cut_mean):
+            cut_mean, cut_precision = hyper.draw_gaussian(
+                users.n, users.cuts, users.cut_products, self.first_cuts, hyper.CUT_COUNT, hyper.CUT_FREEDOM,
+                hyper.CUT_SCALE, rng,
+            )  # fmt: skip
+        counts = hyper.draw_counts(before.counts, users.n, users.log_weights, rng)
+        coefficients = hyper.draw_coefficients(
+            users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
+        )
+        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients)
+
+    @property
+    def vectors(self) -> Floats:
+        """The vectors of all users, (M, D)."""
+        return np.concatenate([state.vectors[:, : self.shape.size] for state in self.states])
+
+    @property
+    def cuts(self) -> Floats:
+        """The thresholds of all users, (M, C), as the first and the logarithms of the gaps."""
+        return np.concatenate([state.cuts for state in self.states])
+
+
+class _Shared(NamedTuple):
+    """What all blocks need for a sweep."""
+
+    observations: Observations
+    shape: Shape
+    population: Population
+    exposure: Exposure
+    key: Any
+
+
+def _collect(results: Any, states: list[UserState]) -> Any:
+    """Pass sums on, and keep the states."""
+    for state, sums in results:
+        states.append(state)
+        yield sums
+
+
+def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserState, SweepSums]:
+    """Draw the users of a block, and sum what items and priors are drawn from."""
+    block, before = unit
+    shape, population = shared.shape, shared.population
+    data = shared.observations.read(block)
+    vectors, cuts = before.vectors.copy(), before.cuts.copy()
+    utilities = data.first_utilities() if before.utilities is None else before.utilities.copy()
+    exposure = shared.exposure.of(data) if before.exposure is None else before.exposure
+    prior = kernels.UserPrior(population.counts, population.cut_mean, population.cut_precision)
+    means = np.ascontiguousarray(exposure @ population.coefficients)
+    logs = kernels.draw_users(
+        data.observed, population.items, prior, means, shared.key, block.begin, vectors, cuts, utilities
+    )
+    items = ItemSums(*kernels.sum_by_item(*data.by_item, vectors, utilities, shape.size))
+    n_weights = 1 + shape.n_rankings
+    users = UserSums.of(vectors[:, 1:n_weights], cuts, vectors[:, n_weights : shape.size], exposure, logs)
+    kept = None if data.observed.kind == "rated" else utilities
+    return UserState(vectors, cuts, kept, exposure), SweepSums(items, users)
