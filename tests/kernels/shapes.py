@@ -104,7 +104,7 @@ def call_all(rng: np.random.Generator) -> set[str]:
     wanted = np.floor(rng.random() * all_pairs).astype(np.int64)
     sampled = call("sample_pairs", n_rated, wanted, rng.random(int(wanted.sum())))
     call("expand_pairs", rated, codes, values, wanted, sampled, ties, rng.random(len(sampled)))
-    for kind in ("rated", "ranked", "compared"):
+    for kind in ("rated", "ranked", "compared", "compared ratings"):
         n_factors, n_cuts = int(rng.integers(0, 6)), int(rng.integers(0, 7))
         sweep = simulate_sweep(rng, kind, n_rated, n_rankings, n_factors, n_cuts, n_items)
         assert np.isfinite(call("draw_users", *sweep)).all(), kind

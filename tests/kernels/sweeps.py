@@ -7,6 +7,9 @@ import numpy as np
 from plurank.kernels import Observed, UserPrior, padded
 
 
+LINKED = ("compared", "compared ratings")
+
+
 class Sweep(NamedTuple):
     """The arguments of ``kernels.draw_users``, in its order."""
 
@@ -38,7 +41,7 @@ class Sweep(NamedTuple):
             codes=observed.codes[begin:end],
             levels=observed.levels[begin:end],
         )
-        if observed.kind == "compared":
+        if observed.kind in LINKED:
             some = some._replace(link_offsets=links - links[0], links=observed.links[links[0] : links[-1]])
         return self._replace(
             observed=some, factor_means=self.factor_means[own], base=self.base + first, users=self.users[own],
@@ -55,25 +58,34 @@ def simulate_sweep(rng, kind, sizes, n_rankings, n_factors, n_cuts, n_items=8, c
     items[:, :size] = scale * rng.standard_normal((n_items, size))
     factor_means = 0.5 * rng.standard_normal((n_users, n_factors))
     counts = rng.uniform(0.3, 3.0, n_rankings) if counts is None else counts
-    users[:, 0] = 1.0
-    users[:, 1 : 1 + n_rankings] = rng.dirichlet(counts, n_users)
-    users[:, 1 + n_rankings : size] = factor_means + rng.standard_normal((n_users, n_factors))
     root = 0.3 * rng.standard_normal((n_cuts, n_cuts)) + np.eye(n_cuts)
     mean = np.concatenate([[-1.0], np.zeros(n_cuts)])[:n_cuts]
-    cuts = mean + rng.standard_normal((n_users, n_cuts)) @ np.linalg.inv(root).T
     prior = UserPrior(counts, mean, root.T @ root)
-    codes = rng.integers(0, n_items, n).astype(np.int32)
-    w = (items[codes] * users[owners]).sum(axis=1) + rng.standard_normal(n)
-    levels = np.zeros(n)
-    if kind == "rated":
+    codes = np.zeros(n, np.int32)
+    cuts, w, levels = np.zeros((n_users, n_cuts)), np.zeros(n), np.zeros(n)
+    pairs = _choose_pairs(rng, offsets, owners, kind == "compared ratings")
+    pairs = pairs if n_cuts or kind == "compared" else pairs[:, :0]  # without thresholds all ratings are equal
+    new = np.ones(n_users, dtype=bool)
+    while new.any():  # again where ratings to compare do not differ, which users are not asked about
+        users[new, 0] = 1.0
+        users[new, 1 : 1 + n_rankings] = rng.dirichlet(counts, new.sum())
+        users[new, 1 + n_rankings : size] = factor_means[new] + rng.standard_normal((new.sum(), n_factors))
+        cuts[new] = mean + rng.standard_normal((new.sum(), n_cuts)) @ np.linalg.inv(root).T
+        own = new[owners]
+        codes[own] = rng.integers(0, n_items, own.sum())
+        w[own] = ((items[codes] * users[owners]).sum(axis=1) + rng.standard_normal(n))[own]
         levels = (w[:, None] > thresholds(cuts)[owners]).sum(axis=1)
-    elif kind == "ranked":  # ties, and ranks that nobody has, wherever they fall
+        new[:] = False
+        if kind == "compared ratings":
+            new[owners[pairs[0]][levels[pairs[0]] == levels[pairs[1]]]] = True
+    if kind == "ranked":  # ties, and ranks that nobody has, wherever they fall
         levels[np.lexsort([w, owners])] = np.cumsum(rng.integers(0, 3, n))
-    order = np.lexsort([levels, owners])
-    codes, w, levels = codes[order], w[order], levels[order]
-    observed = Observed(kind, offsets, codes, levels.astype(np.int32))
-    if kind == "compared":
-        observed = observed._replace(**_compare(rng, offsets, owners, w))
+    if kind in LINKED:
+        observed = Observed(kind, offsets, codes, np.zeros(0, np.int32), *_link(offsets, owners, w, pairs))
+    else:
+        order = np.lexsort([levels, owners])
+        codes, w, levels = codes[order], w[order], levels[order]
+        observed = Observed(kind, offsets, codes, levels.astype(np.int32))
     key = rng.integers(0, 2**64, 1, dtype=np.uint64)
     return Sweep(observed, items, prior, factor_means, key, 5, users, cuts, w)
 
@@ -83,19 +95,22 @@ def thresholds(cuts):
     return np.cumsum(np.concatenate([cuts[:, :1], np.exp(cuts[:, 1:])], axis=1), axis=1)
 
 
-def _compare(rng, offsets, owners, w):
-    """Compare every observed item with another one of the same user, where there is one."""
-    sizes = np.diff(offsets)[owners]
+def _choose_pairs(rng, offsets, owners, disjoint):
+    """Some observed items and another one of the same user for each, where there is one, (2, n)."""
+    places, sizes = np.arange(len(owners)) - offsets[owners], np.diff(offsets)[owners]
+    if disjoint:  # so that a single threshold can tell all of them apart
+        one = np.flatnonzero((places % 2 == 0) & (places + 1 < sizes))
+        return np.stack([one, one + 1])
     one = np.flatnonzero(sizes > 1)
-    places = one - offsets[owners[one]]
-    other = offsets[owners[one]] + (places + rng.integers(1, sizes[one])) % sizes[one]
+    return np.stack([one, offsets[owners[one]] + (places[one] + rng.integers(1, sizes[one])) % sizes[one]])
+
+
+def _link(offsets, owners, w, pairs):
+    """Offsets and links of comparisons."""
+    one, other = pairs
     winner, loser = np.where(w[one] > w[other], [one, other], [other, one])
     starts = offsets[owners[one]]
     sides = np.concatenate([winner, loser])
     links = np.concatenate([loser - starts + 1, -(winner - starts + 1)])[np.argsort(sides, kind="stable")]
     link_offsets = np.concatenate([[0], np.cumsum(np.bincount(sides, minlength=len(w)))])
-    return {
-        "link_offsets": link_offsets.astype(np.int64),
-        "links": links.astype(np.int32),
-        "levels": np.zeros(0, np.int32),
-    }
+    return link_offsets.astype(np.int64), links.astype(np.int32)

@@ -11,7 +11,7 @@ from scipy import special, stats
 from plurank import kernels
 from plurank.kernels.observed import KINDS, Observed, UserPrior, padded
 from plurank.kernels.threads import get_num_threads, set_num_threads
-from tests.kernels.sweeps import Sweep, simulate_sweep, thresholds
+from tests.kernels.sweeps import LINKED, Sweep, simulate_sweep, thresholds
 from tests.kernels.twins import agree, both, twin_of
 
 LARGEST_Z = 4.5  # of the 1,000 numbers here one exceeds it by chance with probability 0.007
@@ -312,7 +312,7 @@ def test_sweeps_leave_the_joint_distribution_of_state_and_data_as_it_was(kind, n
     said = observed.levels
     if kind == "ranked":
         said = said - np.repeat(said[::n_own], n_own) + 1
-    elif kind == "compared":  # wins less losses
+    elif kind in LINKED:  # wins less losses
         sides = np.repeat(np.arange(len(sweep.w)), np.diff(observed.link_offsets))
         said = np.bincount(sides, np.sign(observed.links), len(sweep.w))
     data, own = said.reshape(n_users, n_own), sweep.items[observed.codes].reshape(n_users, n_own, -1)
@@ -332,6 +332,6 @@ def test_sweeps_leave_the_joint_distribution_of_state_and_data_as_it_was(kind, n
         kernels.draw_users(*sweep.again(number))
     change = measure() - before
     moved = change.std(axis=0) > 0.0
-    still = 0 if kind == "rated" else 9  # thresholds, their squares and products, are drawn where items are rated
+    still = 9 if kind in ("ranked", "compared") else 0  # thresholds, their squares and products: nobody rates
     assert (~moved).sum() == still
     assert np.abs(z_scores(change[:, moved], 0.0)).max() < LARGEST_Z

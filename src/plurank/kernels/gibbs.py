@@ -51,7 +51,7 @@ def draw_users(
     n_rankings, n_cuts = len(prior.counts), cuts.shape[1]
     width = padded(1 + n_rankings + n_factors)
     check(len(offsets) == n_users + 1 and offsets[-1] == n == len(w))
-    if observed.kind == "compared":
+    if observed.kind in ("compared", "compared ratings"):
         check(len(observed.link_offsets) == n + 1 and observed.link_offsets[-1] == len(observed.links))
     else:
         check(len(observed.levels) == n)

@@ -1,13 +1,14 @@
 """What kernels of latent utilities take: observations of users and the priors of users."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from plurank.types import Codes, Floats, Integers
 
 N_LANES = 4
-KINDS = ("rated", "ranked", "compared")
+Kind = Literal["rated", "ranked", "compared", "compared ratings"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def padded(n: int) -> int:
@@ -29,13 +30,13 @@ class UserPrior(NamedTuple):
 class Observed(NamedTuple):
     """What users said about items: the items of user u are ``codes[offsets[u]:offsets[u + 1]]``.
 
-    kind is "rated", "ranked" or "compared". Ratings and rankings have levels (n,), and a user's items are sorted by
-    level, the worst first. Comparisons have links: item e was compared with those in
-    ``links[link_offsets[e]:link_offsets[e + 1]]``, each the place of an item that it beat among the user's plus 1, or
-    minus that of an item that beat it.
+    Ratings and rankings have levels (n,), and a user's items are sorted by level, the worst first. Comparisons have
+    links: item e was compared with those in ``links[link_offsets[e]:link_offsets[e + 1]]``, each the place of an item
+    that it beat among the user's plus 1, or minus that of an item that beat it. Compared ratings are comparisons of
+    items that the user rates differently.
     """
 
-    kind: str
+    kind: Kind
     offsets: Integers
     codes: Codes
     levels: Codes

@@ -1,6 +1,7 @@
 """New users: draws of their weights, factors and thresholds given what they said, with the items as they were drawn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,16 +11,17 @@ from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.rated import RatedItems
 from plurank.thurstone.blocks import BlockData, Scale
-from plurank.thurstone.draws import Draw, DrawnUsers
+from plurank.thurstone.draws import Draw, DrawnUsers, as_thresholds
 from plurank.thurstone.exposure import Exposure
-from plurank.types import Codes, Floats, Masks
+from plurank.types import Codes, Floats, Integers, Masks
 
 BURN_IN, SWEEPS = 30, 3  # before the first draw, and from one draw to the next
 SEED = 20_261_118  # the same answers, the same draws
 
 
-def observe_comparisons(comparisons: Comparisons) -> kernels.Observed:
-    """Turn comparisons into what they say about utilities: which of two is larger.
+def observe_comparisons(comparisons: Comparisons, *, rated: bool = False) -> kernels.Observed:
+    """Turn comparisons into what they say about utilities: which of two is larger and, where they were made from ratings,
+    that a threshold lies between.
 
     Answers of a user that contradict each other, directly or in a circle, say nothing and are left out.
     """
@@ -38,52 +40,99 @@ def observe_comparisons(comparisons: Comparisons) -> kernels.Observed:
     order = np.argsort(of, kind="stable")
     link_offsets = np.append(0, np.cumsum(np.bincount(of, minlength=len(keys)))).astype(np.int64)
     codes = (keys % n_items).astype(np.int32)
-    return kernels.Observed("compared", offsets, codes, np.zeros(0, np.int32), link_offsets, links[order])
+    return kernels.Observed("compared ratings" if rated else "compared", offsets, codes, np.zeros(0, np.int32), link_offsets, links[order])
 
 
 def _contradicted(ahead: Codes, behind: Codes, n: int) -> Masks:
     """Mark comparisons (n,) that lie on a circle."""
+    if not n:
+        return np.zeros(0, dtype=bool)
     graph = csr_array((np.ones(len(ahead), np.int8), (ahead, behind)), shape=(n, n))
     _, component = connected_components(graph, directed=True, connection="strong")
     return np.asarray(component[ahead] == component[behind])
 
 
-def _first_utilities(observed: kernels.Observed) -> Floats:
-    """Return utilities (n,) that agree with all comparisons: how many items one after the other are below."""
+def _find_depths(observed: kernels.Observed) -> Integers:
+    """Return how many items, each beaten by the next, are below every item, (n,)."""
     n = len(observed.codes)
-    sizes = np.diff(observed.offsets)
-    first = np.repeat(observed.offsets[:-1], sizes)
+    first = np.repeat(observed.offsets[:-1], np.diff(observed.offsets))
     of = np.repeat(np.arange(n), np.diff(observed.link_offsets))
     won = observed.links > 0
     ahead, behind = of[won], (first[of] + np.abs(observed.links) - 1)[won]
-    depth = np.zeros(n)
+    depths = np.zeros(n, np.int64)
     while True:
-        wanted = np.zeros(n)
-        np.maximum.at(wanted, ahead, depth[behind] + 1.0)
-        if (wanted <= depth).all():
-            return 0.5 * (depth - depth.mean() if n else depth)
-        depth = np.maximum(depth, wanted)
+        wanted = np.zeros(n, np.int64)
+        np.maximum.at(wanted, ahead, depths[behind] + 1)
+        if (wanted <= depths).all():
+            return depths
+        depths = np.maximum(depths, wanted)
+
+
+def _first_utilities(depths: Integers, cuts: Floats | None) -> Floats:
+    """Return utilities (n,) that agree with all comparisons, given how many items are below; with cuts (C,), each number of
+    items has the interval between two thresholds."""
+    if cuts is None:
+        return 0.5 * (depths - (depths.mean() if len(depths) else 0.0))
+    thresholds = as_thresholds(cuts)
+    edges = np.concatenate([[thresholds[0] - 1.0], thresholds, [thresholds[-1] + 1.0]])
+    return np.asarray((edges[depths] + edges[depths + 1]) / 2.0)
 
 
 def fold_in(
     draws: Sequence[Draw], said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, seed: int = SEED
 ) -> list[DrawnUsers]:
-    """Draw new users, once for every draw of the items; one chain goes on from draw to draw."""
-    if isinstance(said, Comparisons):
-        observed = observe_comparisons(said)
-        utilities, exposed = _first_utilities(observed), np.zeros((said.n_users, exposure.n))
-    else:
+    """Draw new users, once for every draw of the items; one chain goes on from draw to draw.
+
+    Comparisons count as made from ratings where the model was fitted to ratings, unless they are known not to be, or
+    somebody's have more steps than the scale.
+    """
+    if not isinstance(said, Comparisons):
         data = BlockData.of(said, scale)
-        observed, utilities, exposed = data.observed, data.first_utilities(), exposure.of(data)
-    n = said.n_users
+        return _draw(draws, data.observed, data.first_utilities(), exposure.of(data), said.n_items, seed)
+    nothing = np.zeros((said.n_users, exposure.n))
+    plain = observe_comparisons(said)
+    depths = _find_depths(plain)
+    if said.rated is False or not scale.n_cuts:
+        return _draw(draws, plain, _first_utilities(depths, None), nothing, said.n_items, seed)
+    owners = np.repeat(np.arange(said.n_users), np.diff(plain.offsets))
+    deep = np.bincount(owners, depths > scale.n_cuts, said.n_users) > 0
+    if not deep.any():
+        rated = observe_comparisons(said, rated=True)
+        first = _first_utilities(depths, draws[0].cut_mean)
+        return _draw(draws, rated, first, nothing, said.n_items, seed)
+    parts = [fold_in(draws, replace(said.take_users(deep), rated=False), scale, exposure, seed)]
+    if not deep.all():
+        parts.append(fold_in(draws, said.take_users(~deep), scale, exposure, seed))
+    rows = np.concatenate([np.flatnonzero(deep), np.flatnonzero(~deep)])
+    return [_merge(each, rows, said.n_items) for each in zip(*parts, strict=True)]
+
+
+def _merge(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUsers:
+    """Put users together that were drawn apart; rows (m,) are their numbers."""
+    joined = [np.concatenate([getattr(part, name) for part in parts]) for name in ("weights", "factors", "cuts")]
+    order = np.argsort(rows)
+    starts = np.cumsum([0, *(len(part.weights) for part in parts)])
+    keys = np.concatenate(
+        [rows[part.keys // n_items + start] * n_items + part.keys % n_items for part, start in zip(parts, starts, strict=False)]
+    )
+    own = np.concatenate([part.own for part in parts])
+    by_key = np.argsort(keys)
+    return DrawnUsers(*(table[order] for table in joined), keys[by_key], own[by_key])
+
+
+def _draw(
+    draws: Sequence[Draw], observed: kernels.Observed, utilities: Floats, exposed: Floats, n_items: int, seed: int
+) -> list[DrawnUsers]:
+    """Draw users who said something, starting from utilities (n,) that agree with it."""
+    n, utilities = len(exposed), np.array(utilities, np.float64)
     owners = np.repeat(np.arange(n, dtype=np.int64), np.diff(observed.offsets))
-    keys = owners * said.n_items + observed.codes
+    keys = owners * n_items + observed.codes
     order = np.argsort(keys, kind="stable")
-    found: list[DrawnUsers] = []
     cuts = np.tile(draws[0].cut_mean, (n, 1))
     shape = draws[0].shape
     vectors, split = np.zeros((n, shape.width)), 1 + shape.n_rankings
     vectors[:, 0], vectors[:, 1:split] = 1.0, draws[0].mean_weights
+    found: list[DrawnUsers] = []
     before = -1
     for number, draw in enumerate(draws):
         population = draw.population()
@@ -93,12 +142,8 @@ def fold_in(
             key = np.array([_key(seed, number, sweep)], np.uint64)
             kernels.draw_users(observed, population.items, prior, means, key, 0, vectors, cuts, utilities)
         before = draw.chain
-        found.append(
-            DrawnUsers(
-                vectors[:, 1:split].copy(), vectors[:, split : shape.size].copy(), cuts.copy(), keys[order],
-                utilities[order],
-            )
-        )  # fmt: skip
+        own = (vectors[:, 1:split], vectors[:, split : shape.size], cuts, keys[order], utilities[order])
+        found.append(DrawnUsers(*(array.copy() for array in own)))
     return found
 
 

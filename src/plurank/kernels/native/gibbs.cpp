@@ -13,7 +13,7 @@
 namespace plurank {
 namespace {
 
-enum Kind : i64 { RATED, RANKED, COMPARED };
+enum Kind : i64 { RATED, RANKED, COMPARED, COMPARED_RATINGS };
 
 constexpr f64 UNBOUNDED = 1e6;     // a bound of w that is none
 constexpr i64 MOST_SHRINKS = 200;  // of a slice; it halves about every time
@@ -169,20 +169,23 @@ struct UserDraw {
         return total;
     }
 
-    // Move every threshold between its neighbours, and all of them together, by Metropolis steps with w integrated out;
-    // returns the log-likelihood.
-    f64 move_cuts(f64* coordinates, Stream& stream) {
-        const i64 n = all_users.n_cuts, n_own = starts[n + 1];
+    // Move every threshold between its neighbours, and all of them together, by Metropolis steps.
+    //
+    // n_beside(k) is how many ratings inform threshold k; gain(first, last) what the trial thresholds gain in
+    // log-likelihood over the present ones, for observations of levels first to last. Returns whether the last step, of
+    // all thresholds, was taken.
+    template <class Count, class Gain>
+    bool move_cuts(f64* coordinates, Stream& stream, i64 n_own, Count n_beside, Gain gain) {
+        const i64 n = all_users.n_cuts;
         for (i64 k = 0; k < n; ++k) logs[k] = coordinates[k];
         fill_cuts(logs, cuts);
         f64 prior = log_prior(logs);
         for (i64 k = 0; k < n; ++k) {
-            const f64 beside = static_cast<f64>(starts[k + 2] - starts[k]);
             fill_normals(stream, 1, normals);
             const f64 toss = stream.next();
             for (i64 m = 0; m < n + 2; ++m) trial[m] = cuts[m];
             for (i64 m = 0; m < n; ++m) trial_logs[m] = logs[m];
-            trial[k + 1] += normals[0] * STEP / __builtin_sqrt(1.0 + INFORMATION * beside);
+            trial[k + 1] += normals[0] * STEP / __builtin_sqrt(1.0 + INFORMATION * static_cast<f64>(n_beside(k)));
             if (trial[k + 1] <= trial[k] || trial[k + 1] >= trial[k + 2]) continue;
             f64 volume = 0.0;  // of the step in coordinates
             if (k == 0) trial_logs[0] = trial[1];
@@ -191,23 +194,54 @@ struct UserDraw {
                 volume += logs[m] - trial_logs[m];
             }
             const f64 other = log_prior(trial_logs);
-            const f64 gain = log_likelihood(trial, k, k + 1) - log_likelihood(cuts, k, k + 1);
-            if (log(toss) < gain + other - prior + volume) accept(other, prior);
+            if (log(toss) < gain(k, k + 1) + other - prior + volume) accept(other, prior);
         }
         const f64 step = STEP / __builtin_sqrt(1.0 + INFORMATION * static_cast<f64>(n_own));
         fill_normals(stream, 1, normals);
-        const f64 toss = stream.next(), value = log_likelihood(cuts, 0, n);
-        f64 moved = value;
+        const f64 toss = stream.next();
         for (i64 m = 0; m < n; ++m) trial_logs[m] = logs[m];
         trial_logs[0] += step * normals[0];
         fill_cuts(trial_logs, trial);
-        const f64 other = log_prior(trial_logs), there = log_likelihood(trial, 0, n);
-        if (log(toss) < there - value + other - prior) {
-            accept(other, prior);
-            moved = there;
-        }
+        const f64 other = log_prior(trial_logs);
+        const bool is_taken = log(toss) < gain(0, n) + other - prior;
+        if (is_taken) accept(other, prior);
         for (i64 k = 0; k < n; ++k) coordinates[k] = logs[k];
-        return moved;
+        return is_taken;
+    }
+
+    // Move thresholds given ratings, w integrated out; returns the log-likelihood.
+    f64 move_rated_cuts(f64* coordinates, Stream& stream) {
+        f64 before = 0.0, after = 0.0;
+        const auto gain = [&](i64 first, i64 last) {
+            before = log_likelihood(cuts, first, last);
+            after = log_likelihood(trial, first, last);
+            return after - before;
+        };
+        const auto n_beside = [&](i64 k) { return static_cast<i64>(starts[k + 2] - starts[k]); };
+        return move_cuts(coordinates, stream, starts[all_users.n_cuts + 1], n_beside, gain) ? after : before;
+    }
+
+    // The lowest threshold above a utility, and the highest that is not.
+    f64 next_above(const f64* thresholds, f64 utility) const {
+        i64 k = 1;
+        while (k <= all_users.n_cuts && thresholds[k] <= utility) ++k;
+        return thresholds[k];
+    }
+    f64 next_below(const f64* thresholds, f64 utility) const {
+        i64 k = all_users.n_cuts;
+        while (k > 0 && thresholds[k] > utility) --k;
+        return thresholds[k];
+    }
+
+    // Move thresholds given comparisons of ratings and w: one stays between any two items compared.
+    void move_compared_cuts(f64* coordinates, i64 n, const i64* at, const i32* links, Stream& stream) {
+        const auto gain = [&](i64, i64) {
+            for (i64 e = 0; e < n; ++e)
+                for (i64 c = at[e]; c < at[e + 1]; ++c)
+                    if (links[c] > 0 && next_above(trial, w[links[c] - 1]) > w[e]) return -__builtin_inf();
+            return 0.0;
+        };
+        move_cuts(coordinates, stream, n, [&](i64) { return n; }, gain);
     }
 
     void accept(f64 value, f64& prior) {
@@ -254,17 +288,17 @@ struct UserDraw {
         return log_density(n);
     }
 
-    // Draw w one after the other between those of the items compared: others of item e are links[at[e]:at[e + 1]], the
-    // number of one that it beat plus 1, or minus that of one that beat it.
-    f64 draw_compared(i64 n, const i64* at, const i32* links, Stream& stream) {
+    // Draw w one after the other between those of the items compared, or the thresholds beside these: others of item e
+    // are links[at[e]:at[e + 1]], the number of one that it beat plus 1, or minus that of one that beat it.
+    f64 draw_compared(i64 n, const i64* at, const i32* links, bool rated, Stream& stream) {
         for (i64 e = 0; e < n; ++e) {
             f64 low = -UNBOUNDED, high = UNBOUNDED;
             for (i64 c = at[e]; c < at[e + 1]; ++c) {
                 const f64 other = w[(links[c] > 0 ? links[c] : -links[c]) - 1];
                 if (links[c] > 0)
-                    low = max(low, other);
+                    low = max(low, rated ? next_above(cuts, other) : other);
                 else
-                    high = min(high, other);
+                    high = min(high, rated ? next_below(cuts, other) : other);
             }
             w[e] = truncated_normal(all(f[e]), all(low), all(high), all(stream.next()))[0];
         }
@@ -394,12 +428,14 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         for (i64 e = n; e < padded(n) + N_LANES; ++e) draw.f[e] = 0.0;
         if (kind == RATED) {
             draw.find_levels(n, levels + begin);
-            logs[u] = draw.move_cuts(cuts + u * n_cuts, stream);
+            logs[u] = draw.move_rated_cuts(cuts + u * n_cuts, stream);
             draw.draw_rated(n, stream);
         } else if (kind == RANKED) {
             logs[u] = draw.draw_ranked(n, draw.find_ranks(n, levels + begin), stream);
         } else {
-            logs[u] = draw.draw_compared(n, link_offsets + begin, links, stream);
+            const bool rated = kind == COMPARED_RATINGS;
+            if (rated) draw.move_compared_cuts(cuts + u * n_cuts, n, link_offsets + begin, links, stream);
+            logs[u] = draw.draw_compared(n, link_offsets + begin, links, rated, stream);
         }
         for (i64 e = 0; e < n; ++e) w[begin + e] = draw.w[e];
         draw.collect(n, user);

@@ -3,6 +3,7 @@
 # ruff: noqa: D103
 import itertools
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -90,14 +91,18 @@ def draw_users(
         x, said, utilities = items[observed.codes[own]], observed.levels[own], w[own]
         f = x @ user
         if observed.kind == "rated":
-            logs[u], thresholds = _move_cuts(cuts[u], said, f, prior, stream)
+            logs[u], thresholds = _move_rated_cuts(cuts[u], said, f, prior, stream)
             bounds = thresholds[said], thresholds[said + 1]
             utilities[:] = _truncated_normal(f, *bounds, stream.uniforms(len(f)))
         else:
             if observed.kind == "ranked":
                 _draw_ranked(utilities, said, f, stream)
             else:
-                _draw_compared(utilities, observed.link_offsets[begin : end + 1], observed.links, f, stream)
+                links = observed.link_offsets[begin : end + 1], observed.links
+                thresholds = None
+                if observed.kind == "compared ratings":
+                    thresholds = _move_compared_cuts(cuts[u], utilities, *links, prior, stream)
+                _draw_compared(utilities, *links, thresholds, f, stream)
             logs[u] = -0.5 * ((utilities - f) ** 2).sum()
         products = (x.T @ x)[:size, :size]
         gradient = ((utilities - f) @ x)[:size]
@@ -121,23 +126,49 @@ def _thresholds(coordinates: Floats) -> Floats:
     return np.concatenate([[-UNBOUNDED], inner, [UNBOUNDED]])
 
 
-def _move_cuts(
+def _move_rated_cuts(
     coordinates: Floats, levels: Codes, f: Floats, prior: UserPrior, stream: _Stream
 ) -> tuple[float, Floats]:
     """Move thresholds in place; return the log-likelihood and the thresholds."""
 
+    def log_likelihood(thresholds: Floats) -> float:
+        return _log_between(f, thresholds[levels], thresholds[levels + 1])
+
+    beside = [int(np.isin(levels, (k, k + 1)).sum()) for k in range(len(coordinates))]
+    return _move_cuts(coordinates, log_likelihood, beside, len(f), prior, stream)
+
+
+def _move_compared_cuts(
+    coordinates: Floats, w: Floats, link_offsets: Integers, links: Codes, prior: UserPrior, stream: _Stream
+) -> Floats:
+    """Move thresholds in place so that one stays between any two items compared; return them."""
+    winners = np.repeat(np.arange(len(w)), np.diff(link_offsets))
+    own = links[link_offsets[0] : link_offsets[-1]]
+    winners, losers = winners[own > 0], own[own > 0] - 1
+
+    def log_likelihood(thresholds: Floats) -> float:
+        above = thresholds[1:][np.searchsorted(thresholds[1:-1], w[losers], side="right")]
+        return 0.0 if (above <= w[winners]).all() else -math.inf
+
+    return _move_cuts(coordinates, log_likelihood, [len(w)] * len(coordinates), len(w), prior, stream)[1]
+
+
+def _move_cuts(
+    coordinates: Floats,
+    log_likelihood: Callable[[Floats], float],
+    beside: list[int],
+    n_own: int,
+    prior: UserPrior,
+    stream: _Stream,
+) -> tuple[float, Floats]:
     def log_prior(point: Floats) -> float:
         d = point - prior.cut_mean
         return float(-0.5 * d @ prior.cut_precision @ d)
 
-    def log_likelihood(thresholds: Floats) -> float:
-        return _log_between(f, thresholds[levels], thresholds[levels + 1])
-
     now, value = _thresholds(coordinates), log_likelihood(_thresholds(coordinates))
     for k in range(len(coordinates)):
-        step = STEP / math.sqrt(1.0 + INFORMATION * float(np.isin(levels, (k, k + 1)).sum()))
         trial = now.copy()
-        trial[k + 1] += step * stream.normals(1)[0]
+        trial[k + 1] += STEP / math.sqrt(1.0 + INFORMATION * beside[k]) * stream.normals(1)[0]
         toss = math.log(max(stream.next(), TINY))
         if not trial[k] < trial[k + 1] < trial[k + 2]:
             continue
@@ -146,7 +177,7 @@ def _move_cuts(
         there = log_likelihood(trial)
         if toss < there - value + log_prior(point) - log_prior(coordinates) + volume:
             coordinates[:], now, value = point, trial, there
-    step = STEP / math.sqrt(1.0 + INFORMATION * len(f))
+    step = STEP / math.sqrt(1.0 + INFORMATION * n_own)
     point = coordinates.copy()
     point[:1] += step * stream.normals(1)
     trial, toss = _thresholds(point), math.log(max(stream.next(), TINY))
@@ -165,11 +196,18 @@ def _draw_ranked(w: Floats, levels: Codes, f: Floats, stream: _Stream) -> None:
         w[chosen] = _truncated_normal(f[chosen], lower, upper, stream.uniforms(len(chosen)))
 
 
-def _draw_compared(w: Floats, link_offsets: Integers, links: Codes, f: Floats, stream: _Stream) -> None:
+def _draw_compared(
+    w: Floats, link_offsets: Integers, links: Codes, thresholds: Floats | None, f: Floats, stream: _Stream
+) -> None:
     for e, (begin, end) in enumerate(itertools.pairwise(link_offsets)):
         own = links[begin:end]
-        lower = w[own[own > 0] - 1].max(initial=-UNBOUNDED)
-        upper = w[-own[own < 0] - 1].min(initial=UNBOUNDED)
+        beaten, winners = w[own[own > 0] - 1], w[-own[own < 0] - 1]
+        if thresholds is not None:
+            beaten, winners = (
+                thresholds[np.searchsorted(thresholds[1:-1], side, side="right") + more]
+                for side, more in ((beaten, 1), (winners, 0))
+            )
+        lower, upper = beaten.max(initial=-UNBOUNDED), winners.min(initial=UNBOUNDED)
         draw = _truncated_normal(f[[e]], np.array([lower]), np.array([upper]), np.array([stream.next()]))
         w[e] = draw[0]
 
