@@ -50,7 +50,7 @@ OTHERS: Fields = {
     "level_counts_": Field("f", ("levels",), "not negative", optional=True),
 }
 FIELDS: Fields = {**{name: field for name, (_, field) in DRAWN.items()}, **OTHERS}
-REPEATS = 4  # times that one person is drawn for every draw of the items, for the sake of intervals
+REPEATS = 4  # times that new users are drawn for every draw of the items
 
 
 def as_fields(fit: RatedFit) -> dict[str, Any]:
@@ -123,19 +123,28 @@ class UtilityPosterior:
             levels = np.searchsorted(middle, said.values).astype(np.int32)[said.levels]
         return replace(said, codes=codes[said.codes], levels=levels, items=self.items, values=values, texts=None)
 
-    def users(self, said: Comparisons | RatedItems | None = None, seed: int = SEED) -> list[DrawnUsers]:
-        """Return the model's own users, or draws of those who said something about its items, to predict with."""
+    def users(self, said: Comparisons | RatedItems | None = None) -> list[DrawnUsers]:
+        """Return the model's own users, or draws of those who said something about its items, to predict with.
+
+        Of the latter there are several for every draw of the items, as what they said is decided by few utilities.
+        """
         if said is None:
             return [draw.known() for draw in self.draws]
-        with one_blas_thread():
-            return fold_in(self.draws, said, self.scale, self.exposure, seed)
+        return self._fold_in(self.draws, said)
 
-    def draw_weights(self, said: Comparisons | RatedItems, seed: int = SEED) -> Floats:
-        """Draw the weights of users who said something, (draws, m, K)."""
+    def _fold_in(self, draws: Sequence[Draw], said: Comparisons | RatedItems) -> list[DrawnUsers]:
         with one_blas_thread():
-            users = fold_in(self.by_rankings, said, self.scale, self.exposure, seed)
-        weights = np.array([each.weights for each in users])
+            each = (fold_in(draws, said, self.scale, self.exposure, SEED + n) for n in range(REPEATS))
+            return [users for drawn in each for users in drawn]
+
+    def draw_weights(self, said: Comparisons | RatedItems) -> Floats:
+        """Draw the weights of users who said something, (draws, m, K)."""
+        weights = np.array([each.weights for each in self._fold_in(self.by_rankings, said)])
         return weights / weights.sum(axis=2, keepdims=True)
+
+    def draws_of(self, users: Sequence[DrawnUsers]) -> list[Draw]:
+        """Return the draw of the items that belongs to each draw of users."""
+        return [*self.draws] * (len(users) // len(self.draws))
 
     def weights(self, said: Comparisons | RatedItems) -> Floats:
         """Posterior means of users' weights, (m, K)."""
@@ -143,23 +152,23 @@ class UtilityPosterior:
 
     def probabilities(self, users: Sequence[DrawnUsers], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of users, -1 for unknown ones; of ratings, given that they differ."""
-        return preference(self.draws, users, rows, left, right, rated=bool(self.scale.n_cuts))
+        return preference(self.draws_of(users), users, rows, left, right, rated=bool(self.scale.n_cuts))
 
     def utilities(self, users: Sequence[DrawnUsers], rows: Codes, items: Codes) -> Floats:
         """Expected utilities (n,) in log odds, for rows of users, -1 for unknown ones."""
-        each = [draw.utilities(own, rows, items) for draw, own in zip(self.draws, users, strict=True)]
+        each = [draw.utilities(own, rows, items) for draw, own in zip(self.draws_of(users), users, strict=True)]
         return np.asarray(LOG_ODDS * np.mean(each, axis=0))
 
     def level_chances(self, users: Sequence[DrawnUsers], rows: Codes, items: Codes) -> Floats:
         """Probability of every level, (n, L), for rows of users, -1 for unknown ones."""
-        return level_chances(self.draws, users, rows, items)
+        return level_chances(self.draws_of(users), users, rows, items)
 
     def rank(self, users: Sequence[DrawnUsers], row: int, level: float = LEVEL) -> pl.DataFrame:
         """Rank all items for one user: columns item, score, rank, lower, upper."""
         n_items = len(self.items)
         rows, items = np.full(n_items, row, np.int32), np.arange(n_items, dtype=np.int32)
-        n_draws = len(self.draws)
-        drawn = np.array([_own_utilities(self.draws[n % n_draws], each, rows, items) for n, each in enumerate(users)])
+        pairs = zip(self.draws_of(users), users, strict=True)
+        drawn = np.array([_own_utilities(draw, each, rows, items) for draw, each in pairs])
         mean = drawn.mean(axis=0)
         order = np.argsort(-mean, kind="stable")
         places = np.argsort(np.argsort(-drawn, axis=1, kind="stable"), axis=1) + 1
@@ -206,13 +215,11 @@ class RatedPerson(Person):
     @cached_property
     def _users(self) -> list[DrawnUsers]:
         """Draws of the person to predict with."""
-        return [each for n in range(REPEATS) for each in self._posterior.users(self._answers, SEED + n)]
+        return list(self._posterior.users(self._answers))
 
     @cached_property
     def _draws(self) -> list[Draws]:
-        weights = np.concatenate(
-            [self._posterior.draw_weights(self._answers, SEED + n)[:, 0] for n in range(REPEATS)]
-        )
+        weights = self._posterior.draw_weights(self._answers)[:, 0]
         return [Draws(weights, np.full(len(weights), 1.0 / len(weights)))]
 
     def weight_intervals(self, level: float = LEVEL) -> pl.DataFrame:
@@ -248,8 +255,8 @@ class RatedPerson(Person):
         return self._posterior.rank(self._users, 0)
 
     def _by_rankings(self, left: Codes, right: Codes) -> Floats:
-        draws = [*self._posterior.draws] * REPEATS
-        return preference(draws, self._users, np.zeros(len(left), np.int32), left, right)
+        rows = np.zeros(len(left), np.int32)
+        return preference(self._posterior.draws_of(self._users), self._users, rows, left, right)
 
     def _asked(self, skip: Any) -> list[tuple[int, int]]:
         return super()._asked(skip) if isinstance(self._answers, Comparisons) else []
