@@ -17,6 +17,8 @@ PINS = {
         "implicit==0.7.3", "cornac==3.0.1", "polars>=1.20",
     ),
     "smurff": ("smurff==1.1", "polars>=1.20"),
+    "numpyro": ("numpyro==0.22.0", "jax==0.10.2", "polars>=1.20"),
+    "reddwarf": ("red-dwarf==0.4.0", "polars>=1.20"),
 }  # fmt: skip
 
 

@@ -58,6 +58,24 @@ def top_movies(folder: Path) -> pl.DataFrame:
     return ratings.filter(pl.col("item").is_in(most.implode()))
 
 
+def wiki(name: str) -> Callable[[Path], pl.DataFrame]:
+    """Sessions of a wiki survey; votes of the experts alone are in the file twice, the other time with friends."""
+
+    def read(folder: Path) -> pl.DataFrame:
+        votes = pl.read_csv(folder / f"wiki-surveys/{name}_votes.csv.gz").filter(pl.col("crowd") != "experts")
+        return votes.select("winner", "loser", user="session")
+
+    return read
+
+
+def judged(folder: Path) -> pl.DataFrame:
+    """Language models as people judged them, without ties: a question needs an answer."""
+    votes = pl.read_csv(folder / "llmfao/comparisons.csv.gz").filter(pl.col("winner") != "tie")
+    won = pl.col("winner") == "left"
+    sides = [pl.when(won).then(pl.col(a)).otherwise(pl.col(b)) for a, b in (("left", "right"), ("right", "left"))]
+    return votes.select(winner=sides[0], loser=sides[1], user="worker")
+
+
 def simulated(_: Path | None) -> pl.DataFrame:
     """People who mix three rankings, each comparison made by one of them; needs no data."""
     leads = 1.0 / (1.0 + np.exp(-8.0 * np.arange(1, 15) / 14.0))
@@ -73,6 +91,10 @@ SETS: dict[str, Callable[[Path], pl.DataFrame]] = {
     "bowling-green": plain("bowling-green/ratings.csv.gz"),
     "sushi B": plain("sushi/setB_rankings.csv.gz"),
     "MovieLens-1M top 100": top_movies,
+    "wiki gpa": wiki("gpa"),
+    "wiki grit": wiki("grit"),
+    "wiki eviction": wiki("eviction"),
+    "llmfao": judged,
 }
 SMALL = ("cars 1", "cars 2", "sushi A", "food-world-cup")
 SIMULATED = "simulated"

@@ -6,7 +6,6 @@ import numpy as np
 
 from plurank.kernels import Observed, UserPrior, padded
 
-
 LINKED = ("compared", "compared ratings")
 
 

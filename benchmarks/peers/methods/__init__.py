@@ -15,12 +15,16 @@ NO_STRANGERS = "knows nobody whom it was not fitted to"
 
 @dataclass(frozen=True)
 class Method:
-    """Where a method runs, what it may see, what becomes of new users' comparisons, whose versions to report."""
+    """Where a method runs, what it may see, what becomes of new users' comparisons, whose versions to report.
+
+    ``sets``: the only sets it takes part on; none named, all.
+    """
 
     environment: str
     track: str
     new_users: str
     packages: tuple[str, ...]
+    sets: tuple[str, ...] = ()
 
     @property
     def takes_new_users(self) -> bool:
@@ -40,9 +44,13 @@ METHODS = {
     "cornac_wins": Method("main", "comparisons", NO_STRANGERS, ("cornac",)),
     "implicit_wins": Method("main", "comparisons", FOLDED, ("implicit",)),
     "smurff_wins": Method("smurff", "comparisons", NO_STRANGERS, ("smurff",)),
+    "hb_logit": Method("numpyro", "comparisons", FOLDED, ("numpyro", "jax")),
     "cornac_mf": Method("main", "stars", NO_PAIRS, ("cornac",)),
     "implicit_likes": Method("main", "stars", NO_PAIRS, ("implicit",)),
     "smurff_bpmf": Method("smurff", "stars", NO_PAIRS, ("smurff",)),
+    "smurff_macau": Method("smurff", "stars", NO_PAIRS, ("smurff",)),
+    "reddwarf": Method("reddwarf", "stars", NO_PAIRS, ("red-dwarf",), ("vtaiwan", "bowling-green")),
+    "plurank_ratings": Method("plurank", "stars", FOLDED, ("plurank",)),
 }
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from plurank import Comparisons, Store
     from plurank.models.base import RankingModel
 
 GUESS = [0.5]  # the probability of any outcome under guessing
@@ -169,7 +168,7 @@ def evaluate_command(
         _print_quality(found)
 
 
-def _measure_quality(fitted: "RankingModel", source: "Comparisons | Store") -> dict[str, Any]:
+def _measure_quality(fitted: "RankingModel", source: Any) -> dict[str, Any]:
     found = fitted.evaluate(source)
     return {
         **found,
@@ -220,7 +219,7 @@ def transform_command(
     """
     target = check_table(output, data, model)
     fitted = plurank.load(model)
-    source = open_source(data, column, ties, items)
+    source = open_source(data, column, ties, items, rated=fitted.posterior is not None)
     with progress("inferring weights"), about(data):
         fitted.write_weights(source, target, engine=engine, scheduler=scheduler)
     written.append(target)

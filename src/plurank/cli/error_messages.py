@@ -43,6 +43,7 @@ OPTIONS = {
     "max_iter": "--max-iter",
     "memory": "--memory",
     "mixing": "--mixing",
+    "n_factors": "--factors",
     "n_items": "--items",
     "n_projections": "--projections",
     "n_rankings": "--rankings",

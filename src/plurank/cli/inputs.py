@@ -14,6 +14,7 @@ import plurank
 from plurank import data
 from plurank.choices import Ties
 from plurank.cli.output import note, progress, warn
+from plurank.data.rated import RatedItems
 from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, describe_ties, list_sizes
 
@@ -37,10 +38,18 @@ MADE = {
 
 
 def read(
-    file: Path, column: list[str] | None, ties: Ties, items: Path | None = None
-) -> tuple["Comparisons | Store", dict[str, Any]]:
-    """Read comparisons or open a store; print its size and data-quality warnings."""
-    source = open_source(file, column, ties, items)
+    file: Path, column: list[str] | None, ties: Ties, items: Path | None = None, *, rated: bool = False
+) -> tuple["Comparisons | Store | RatedItems", dict[str, Any]]:
+    """Read comparisons or open a store; print its size and data-quality warnings.
+
+    rated: ratings and rankings stay what they are.
+    """
+    source = open_source(file, column, ties, items, rated=rated)
+    if isinstance(source, RatedItems):
+        note(f"{file.name}: {source.sizes}.")
+        for problem in source.problems:
+            warn(problem)
+        return source, source.summary()
     if isinstance(source, plurank.Store):
         found, problems, n_items = describe_store(source), data.list_exclusions(source.excluded), source.n_items
     else:
@@ -73,11 +82,16 @@ def read_answers(file: Path, *, include_suspicious: bool) -> "Collected":
     return found
 
 
-def open_source(file: Path, column: list[str] | None, ties: Ties, items: Path | None = None) -> "Comparisons | Store":
-    """Read comparisons from a file, derive them from ratings, or open a store where the path is a folder."""
+def open_source(
+    file: Path, column: list[str] | None, ties: Ties, items: Path | None = None, *, rated: bool = False
+) -> "Comparisons | Store | RatedItems":
+    """Read comparisons from a file, derive them from ratings, or open a store where the path is a folder.
+
+    rated: ratings and rankings stay what they are.
+    """
     columns = parse_columns(column)
     if not file.is_dir():
-        return read_data(file, columns, ties, items)
+        return (read_rated if rated else read_data)(file, columns, ties, items)
     if columns or ties != "half":
         raise ParameterError(f"{file} is a store: use --column and --ties with `plurank ingest`, which created it.")
     store = plurank.open_store(file)
@@ -100,6 +114,17 @@ def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Pat
     if made.ratings is not None:
         note(f"{file.name}: {describe_ratings(made.ratings)}")
     return made
+
+
+def read_rated(
+    file: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None
+) -> "Comparisons | RatedItems":
+    """Read comparisons, answers to the service, ratings or rankings, as they are."""
+    if is_feedback(file):
+        return read_data(file, columns, ties, items)
+    with progress(f"reading {file.name}"):
+        table = None if items is None else plurank.read_items(items)
+        return data.read_observations(file, columns=columns, ties=ties, items=table)
 
 
 def describe_ratings(rated: "RatingTable") -> str:

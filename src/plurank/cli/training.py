@@ -26,7 +26,7 @@ TOP = 10
 AUTO: Auto = "auto"
 # parameters of each method that are options, and those of the paper's method that will only be in Python
 PARAMETERS = {
-    "mixed": ("component", "mixing", "ensemble", "max_iter"),
+    "mixed": ("component", "mixing", "n_factors", "ensemble", "max_iter"),
     "topic": ("detection", "n_projections", "separation_tol", "directions"),
 }
 DEPRECATED = ("n_projections", "separation_tol", "directions")
@@ -57,9 +57,18 @@ def fit_command(
             show_default=AUTO,
         ),
     ] = None,
+    factors: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="For ratings: number of factors beside the rankings; 0 for none.",
+            show_default=AUTO,
+        ),
+    ] = None,
     ensemble: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Number of fits to average.", show_default="1"),
+        typer.Option(metavar="N", min=1, help="Number of fits to average; for ratings of chains.", show_default="1"),
     ] = None,
     max_iter: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Maximum number of iterations.", show_default="200")
@@ -126,10 +135,11 @@ def fit_command(
     Map any other name with --column, e.g. --column user=person.
 
     Votes from pol.is (votes.csv or participants-votes.csv), tables of user, item, rating (or rank) and PrefLib
-    ballots are also accepted: all pairs of a user's items are compared. `plurank convert` has more options.
+    ballots are modelled directly, by one latent utility for each item that a user rated. With --method topic or
+    --mixing probability all pairs of a user's items are compared instead; `plurank convert` has more options.
     """
     given: dict[str, Any] = {
-        "component": component, "mixing": mixing, "ensemble": ensemble, "max_iter": max_iter,
+        "component": component, "mixing": mixing, "n_factors": factors, "ensemble": ensemble, "max_iter": max_iter,
         "detection": detection, "n_projections": projections, "separation_tol": separation_tol,
         "directions": directions,
     }  # fmt: skip
@@ -141,7 +151,8 @@ def fit_command(
     model.check_parameters()  # before the data are read
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
-    source, found = read(data, column, ties, items)
+    directly = method == "mixed" and mixing != "probability" and component in (None, "bradley-terry")
+    source, found = read(data, column, ties, items, rated=directly)
     _warn_deprecated(settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
     if method == "mixed":

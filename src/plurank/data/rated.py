@@ -91,8 +91,7 @@ class RatedItems:
     @property
     def per_user(self) -> tuple[int, float, int]:
         """Observations per user: the fewest, the median and the most."""
-        sizes = np.diff(self.offsets)
-        return int(sizes.min(initial=len(self))), float(np.median(sizes)) if len(sizes) else 0.0, int(sizes.max(initial=0))
+        return spread_of(np.diff(self.offsets))
 
     def user_of_each(self) -> Codes:
         """Return the user of every observation.
@@ -500,7 +499,7 @@ class Rankings(RatedItems):
         if not self.n_unranked:
             return super().per_user
         sizes = np.bincount(self.user_of_each()[self.levels > 0], minlength=self.n_users)
-        return int(sizes.min()), float(np.median(sizes)), int(sizes.max())
+        return spread_of(sizes)
 
     @classmethod
     def from_table(cls, table: RatingTable, items: Any = None, offered: Any = None) -> Self:
@@ -632,6 +631,11 @@ class Rankings(RatedItems):
         """
         unranked = int(((self.levels == 0) & keep).sum()) if self.n_unranked else 0
         return replace(super().select(keep), n_unranked=unranked)
+
+
+def spread_of(sizes: Integers) -> tuple[int, float, int]:
+    """Return the least, the median and the largest of sizes, (n,); zeros where there are none."""
+    return (int(sizes.min()), float(np.median(sizes)), int(sizes.max())) if len(sizes) else (0, 0.0, 0)
 
 
 def _frame_of(users: Any, items: Any, values: Any, name: str) -> pl.DataFrame:

@@ -59,8 +59,8 @@ from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
 from plurank.store.store import Store
-from plurank.text import count
-from plurank.thurstone.diagnostics import check_convergence
+from plurank.text import count, percent
+from plurank.thurstone.diagnostics import check_convergence, describe_convergence
 from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
@@ -72,6 +72,7 @@ MIXING_IN_WORDS = {
 }
 FIRST = {"n_rankings": 1, "mixing": MIXINGS[0]}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
+MANY_OBSERVATIONS = 200_000  # whose sweeps take so long that there are fewer
 OBSERVED = ("comparisons", "ratings", "votes", "rankings")
 
 
@@ -134,8 +135,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
     ensemble : int, default=1
         Number of fits that predictions average over; for ratings, votes and rankings the number of chains, at least 2.
     max_iter : int, default=200
-        Maximum number of passes over the comparisons; for ratings, votes and rankings the number of sweeps of each
-        chain, of which the first half is discarded.
+        Maximum number of passes over the comparisons. For ratings, votes and rankings the number of sweeps of each
+        chain, twice as many below 200,000 observations; the first half of them is discarded.
     tol : float, default=3e-5
         Gain of the log posterior per comparison below which a pass counts as converged.
     random_state : int, numpy.random.Generator or None, default=None
@@ -176,7 +177,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
     n_iter_, converged_ : int, bool
         Number of passes, and whether the last ones gained less than ``tol``.
     observed_ : str or None
-        What the model was fitted to: "comparisons", "ratings", "votes" or "rankings"; None in files of earlier versions.
+        What the model was fitted to: "comparisons", "ratings", "votes" or "rankings"; None in older files.
     convergence_ : dict or None
         Of ratings, votes and rankings: split R-hat and effective number of draws, of the log-likelihood (r_hat,
         effective_draws) and, the worst of 20, of probabilities of pairs (pair_r_hat, pair_effective_draws); n_chains,
@@ -380,9 +381,9 @@ class MixedRanking(ScoredRankings, OldAttributes):
             check_enough_users(self.n_rankings, source.n_users)
         if len(source) < 2:
             raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        settings = RatedSettings(
-            self.n_rankings, self.n_factors, max(self.ensemble, LEAST_CHAINS), self.max_iter, self.random_state
-        )
+        n_sweeps = self.max_iter if len(source) >= MANY_OBSERVATIONS else 2 * self.max_iter
+        n_chains = max(self.ensemble, LEAST_CHAINS)
+        settings = RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
         return fit_rated(source, settings, engine, on_progress)
 
     @property
@@ -397,7 +398,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_posterior"}
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {name: value for name, value in state.items() if name != "_posterior"}
 
     @property
     def settings(self) -> Settings:
@@ -532,7 +534,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         NotFittedError
             If the model is not fitted.
         ParameterError
-            If ``component`` is not "bradley-terry": orders do not summarise the comparisons behind them.
+            If the model was fitted to ratings, votes or rankings, or ``component`` is not "bradley-terry": draws and
+            orders do not summarise the data behind them.
 
         Warns
         -----
@@ -550,6 +553,11 @@ class MixedRanking(ScoredRankings, OldAttributes):
         101
         """
         check_is_fitted(self)
+        if self.posterior is not None:
+            raise ParameterError(
+                f"a model fitted to {self.observed_} cannot be updated.",
+                hint="Fit again with all of them; fold_in and transform take new users without a fit.",
+            )
         if self.component != "bradley-terry":
             raise ParameterError(
                 f"a model of component {self.component!r} cannot be updated, only one of 'bradley-terry'.",
@@ -615,6 +623,9 @@ class MixedRanking(ScoredRankings, OldAttributes):
     def _own_values(self) -> dict[str, Any]:
         return {
             **super()._own_values(),
+            "observed": self.observed_ or "comparisons",
+            "convergence": self.convergence_,
+            "explained": self.explained_,
             "mixing": self.mixing_,
             "selection": self.selection_,
             "score_scale": float(self.score_scale_),
@@ -633,6 +644,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return {kind.attribute[:-1]: getattr(self, kind.attribute)} if kind and kind.shape == shape else {}
 
     def _details(self) -> dict[str, str]:
+        if self.posterior is not None:
+            return self._rated_details(self.posterior)
         kind = ORDERS.get(self.component)
         found = {"a ranking is": SCORES if kind is None else kind.about, "mixing": MIXING_IN_WORDS[self.mixing_]}
         if "flip_probability" in self._order_values(()):
@@ -644,6 +657,36 @@ class MixedRanking(ScoredRankings, OldAttributes):
         if self.ensemble > 1:
             found["predictions"] = f"averages of {self.ensemble} fits"
         return found
+
+    def _rated_details(self, posterior: "utilities.UtilityPosterior") -> dict[str, str]:
+        n_factors = posterior.draws[0].shape.n_factors
+        found = {
+            "a ranking is": SCORES,
+            "mixing": "an item has one utility for a user: the weighted average of the rankings' scores, and an error",
+        }
+        if posterior.scale.n_cuts:
+            found["rating scale"] = f"{count(posterior.scale.n_cuts, 'threshold')} of each user between the values"
+        if self.explained_ is not None:
+            share, n = percent(self.explained_["share"]), count(self.explained_["n_users"], "user")
+            found["predictions"] = (
+                f"use {count(n_factors, 'factor')} beside the rankings, which explain {share} of how much the expected "
+                f"utilities of {n} vary between items"
+            )
+        if self.convergence_ is not None:
+            found["sampling"] = describe_convergence(self.convergence_, len(posterior.draws))
+        return found
+
+    def _warn_if_unfinished(self) -> None:
+        if self.posterior is None or self.convergence_ is None or self.converged_:
+            super()._warn_if_unfinished()
+            return
+        chains, worst = self.convergence_["n_chains"], self.convergence_["pair_r_hat"]
+        message = (
+            f"{chains} chains of {self.n_iter_} sweeps do not agree yet (R-hat {worst:.2f} of the probability of a "
+            "pair, expected at most 1.1); the fit is kept."
+        )
+        hint = ("Try a larger ", Argument("max_iter"), ".")
+        warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=4)
 
     def _component(self) -> BradleyTerry | OrderedComponent:
         kind = ORDERS.get(self.component)

@@ -75,8 +75,8 @@ class RatedFit(FitResult):
 
 
 class HeldOutPairs(NamedTuple):
-    """Pairs of held-out items of the same user: rows of users (n,), preferred and other items (n,), in the training data's
-    numbers."""
+    """Pairs of held-out items of the same user: rows of users (n,), preferred and other items (n,), all numbered as in
+    the training data."""
 
     train: RatedItems
     rows: Codes
@@ -125,7 +125,7 @@ class RatedCandidates(Candidates):
 
     def __init__(self, source: RatedSource, settings: RatedSettings, typical: int) -> None:
         rng = as_generator(draw_seed(as_generator(settings.random_state)))
-        self.sample = some_users(source, SAMPLE, rng)  # type: ignore[arg-type,assignment]
+        self.sample = some_users(source, SAMPLE, rng)  # type: ignore[arg-type]
         self.typical = typical
         self.held_out = HeldOutPairs.of(self.sample, rng)  # type: ignore[arg-type]
         self.found: dict[tuple[Mixing, int], Predictions] = {}
@@ -169,14 +169,15 @@ class RatedCandidates(Candidates):
             own = np.zeros((n, 2, 2))
             own[:, 0, 0] = np.bincount(users, np.log(trial.own), n)
             own[:, 0, 1] = np.bincount(users, minlength=n)
-            self.found[mixing, n_rankings] = Predictions(own, np.bincount(users, np.log(trial.by_mean), n))
+            by_mean = np.bincount(users, np.log(trial.by_mean), n).astype(np.float64)
+            self.found[mixing, n_rankings] = Predictions(own, by_mean)
         return self.found[mixing, n_rankings]
 
     def choose_parts(self, n_rankings: int, n_factors: int) -> tuple[list[Shape], Floats]:
         """Choose whose draws predictions average over: chains without factors, with them, or both; and return the
         probabilities of what was held out."""
         plain, full = Shape(n_rankings, 0), Shape(n_rankings, n_factors)
-        own = {(plain,): self.attempt(plain).own}
+        own: dict[tuple[Shape, ...], Floats] = {(plain,): self.attempt(plain).own}
         if n_factors:
             own[full,] = self.attempt(full).own
             own[plain, full] = (own[plain,] + own[full,]) / 2.0
@@ -198,7 +199,9 @@ def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_p
     found: dict[Shape, tuple[list[ChainResult], Convergence]] = {}
     for number, shape in enumerate(wanted):
         progress = _part_of(on_progress, number, len(wanted))
-        found[shape] = run_chains(observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress)
+        found[shape] = run_chains(
+            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress
+        )
     n_factors = wanted[-1].n_factors
     exposure = exposure if n_factors else Exposure.none(source.n_items)
     draws = [
@@ -306,7 +309,7 @@ MOST_EXPLAINED = 2000  # users, and items, whose utilities are looked at
 
 
 def explain(plain: list[Draw], full: list[Draw]) -> dict[str, Any]:
-    """Return the share of how much users' expected utilities vary between items that the rankings alone explain, for all
+    """Return how much of the variance of users' expected utilities between items the rankings alone explain, for all
     users together and as quantiles over users."""
     n_users, n_items = len(full[0].weights), len(full[0].scores)
     users = np.linspace(0, n_users - 1, min(n_users, MOST_EXPLAINED)).astype(np.int64)
@@ -340,5 +343,3 @@ def check_explained(value: Any) -> None:
     numbers = [value["share"], value["n_users"], *value["user_quantiles"]]
     if not all(isinstance(number, (int, float)) and not isinstance(number, bool) for number in numbers):
         raise ValueError("explained_ is not given in numbers")
-
-

@@ -34,7 +34,10 @@ DRAWN: dict[str, tuple[str, Field]] = {
     "draw_scores_": ("scores", Field("f", ("draws", "Q", "K"), "a score", optional=True)),
     "draw_item_factors_": ("item_factors", Field("f", ("draws", "Q", "factors"), "a score", optional=True)),
     "draw_weights_": ("weights", Field("f", ("draws", "M", "K"), "nearly on the simplex", optional=True, single=True)),
-    "draw_user_factors_": ("user_factors", Field("f", ("draws", "M", "factors"), "a score", optional=True, single=True)),
+    "draw_user_factors_": (
+        "user_factors",
+        Field("f", ("draws", "M", "factors"), "a score", optional=True, single=True),
+    ),
     "draw_cuts_": ("cuts", Field("f", ("draws", "M", "cuts"), "a score", optional=True, single=True)),
     "draw_counts_": ("counts", Field("f", ("draws", "K"), "positive", optional=True)),
     "draw_cut_means_": ("cut_mean", Field("f", ("draws", "cuts"), "a score", optional=True)),

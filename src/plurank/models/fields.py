@@ -30,6 +30,10 @@ def _is_simplex(array: NDArray[Any], _: Sizes) -> bool:
     return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-6))
 
 
+def _is_nearly_simplex(array: NDArray[Any], _: Sizes) -> bool:
+    return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-4))  # single precision
+
+
 def _is_within(array: NDArray[Any], largest: float) -> bool:
     return bool((np.abs(array) <= largest).all())  # false for NaN, too
 
@@ -45,7 +49,7 @@ RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),
     "a ranking": _is_ranking,
     "on the simplex": _is_simplex,
-    "nearly on the simplex": lambda array, _: bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-4)),
+    "nearly on the simplex": _is_nearly_simplex,
     "correlations": _is_correlation,
 }
 

@@ -80,7 +80,7 @@ class PreferenceModel(Estimator):
 
     @property
     def posterior(self) -> Any:
-        """Draws from the posterior of a model fitted to ratings or rankings; None, as only ``MixedRanking`` has them."""
+        """Draws from the posterior of a model fitted to ratings; None, as only ``MixedRanking`` has them."""
         return None
 
     @property

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Facts = list[tuple[str, str]]  # names and values to print
 N_DIVIDED = 5  # items listed
+NOUNS = {"comparisons": "comparison", "ratings": "rating", "votes": "vote", "rankings": "ranked item"}  # fitted to
 LONGEST = 60  # characters of a user in a message
 # how users' weights look, up to which mean share of the ranking they follow most, between 1 / K and 1
 HABITS = (
@@ -131,7 +132,8 @@ def left_out(excluded: Iterable[Exclusion]) -> Facts:
 def _describe_sizes(summary: dict[str, Any]) -> str:
     sizes = f"{count(summary['n_users'], 'user')}, {count(summary['n_items'], 'item')}"
     n_comparisons = summary["n_comparisons"]
-    return sizes if n_comparisons is None else f"{sizes}, {count(n_comparisons, 'comparison')}"
+    noun = NOUNS[summary.get("observed") or "comparisons"]
+    return sizes if n_comparisons is None else f"{sizes}, {count(n_comparisons, noun)}"
 
 
 def describe_quality(quality: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from plurank.metrics.predictions import Quality
 from plurank.metrics.rankings import places_from_one
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
-from plurank.models.summary import describe_mixing
+from plurank.models.summary import NOUNS, describe_mixing
 from plurank.report import descriptions
 from plurank.report.camps import FEWEST, Camp
 from plurank.report.ground import Ground
@@ -35,14 +35,16 @@ def health(model: RankingModel, data: Summary | None) -> dict[str, Any]:
             "note": "The model does not remember what data it was fitted to.",
         }
     spread = describe_spread(data["min_per_user"], data["median_per_user"], data["max_per_user"])
+    noun = NOUNS[(data is model.data_ and getattr(model, "observed_", None)) or "comparisons"]
+    votes = model.user_votes_ if noun == "comparison" else None  # otherwise votes are what is counted
     rows = [
         ("people", f"{data['n_users']:,}"), *describe_exclusions(model, data), ("items", f"{data['n_items']:,}"),
-        *([("votes", f"{int(model.user_votes_.sum()):,}")] if model.user_votes_ is not None else []),
-        ("comparisons", f"{data['n_comparisons']:,}"), ("comparisons a person", spread),
+        *([("votes", f"{int(votes.sum()):,}")] if votes is not None else []),
+        (f"{noun}s", f"{data['n_comparisons']:,}"), (f"{noun}s a person", spread),
     ]  # fmt: skip
     if data["n_item_groups"] is not None:
         rows.append(("groups of linked items", f"{data['n_item_groups']:,}"))
-    if data["n_duplicates"] is not None:
+    if data["n_duplicates"] is not None and noun == "comparison":
         rows.append(("repeated comparisons", f"{data['n_duplicates']:,}"))
     problems = data["problems"]
     if problems is not None:  # what was left out is in the rows already

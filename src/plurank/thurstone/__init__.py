@@ -6,7 +6,7 @@ Analysis of Binary and Polychotomous Response Data". The utility of item i for u
     w_ui = scores_i . theta_u + factors_i . z_u + e_ui,    e_ui ~ N(0, 1)
 
 with K rankings mixed by weights theta_u on the simplex and, where they predict better, F factors z_u. A rating says
-between which of the user's thresholds w_ui lies, a ranking how the w_ui are ordered. ``sampler`` draws from the posterior,
-``hyperparameters`` has the priors, ``fit`` chooses the factors and runs the chains, ``draws`` predicts from what they drew,
-``new_users`` folds users in.
+between which of the user's thresholds w_ui lies, a ranking how the w_ui are ordered. ``hyperparameters`` has priors,
+``sampler`` one chain and ``chains`` several; ``draws`` predicts from what they drew, ``new_users`` folds users in, and
+``diagnostics`` tells whether chains agree. ``mixed/rated.py`` fits a ``MixedRanking`` with them.
 """

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -50,7 +51,7 @@ def cut_blocks(offsets: Integers) -> list[Block]:
     wanted = np.linspace(0, offsets[-1], n_blocks + 1)[:-1]
     edges = np.unique(np.append(np.searchsorted(offsets, wanted), len(offsets) - 1))
     edges[0] = 0
-    return [Block(n, int(begin), int(end)) for n, (begin, end) in enumerate(zip(edges, edges[1:], strict=False))]
+    return [Block(n, int(begin), int(end)) for n, (begin, end) in enumerate(pairwise(edges))]
 
 
 class Scale(NamedTuple):
@@ -74,7 +75,7 @@ class Scale(NamedTuple):
             return cls(np.arange(n, dtype=np.int32), values, counts)
         middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()
         groups = np.unique(np.minimum((middle * MOST_LEVELS).astype(np.int32), MOST_LEVELS - 1), return_inverse=True)[1]
-        totals = np.bincount(groups, counts)
+        totals = np.bincount(groups, counts).astype(np.float64)
         return cls(groups.astype(np.int32), np.bincount(groups, counts * values) / totals, totals)
 
 

@@ -11,14 +11,14 @@ from plurank.thurstone.diagnostics import Convergence
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
 from plurank.thurstone.sampler import Chain, Observations, Shape
-from plurank.types import Codes, Floats, Integers, Progress, silent
+from plurank.types import Floats, Integers, Progress, silent
 
 N_PAIRS = 20  # whose probabilities are followed to see whether chains agree
 
 
 @dataclass(frozen=True)
 class Length:
-    """How long chains are: sweeps before anything is kept, draws kept of each chain, and sweeps from one to the next."""
+    """How long chains are: sweeps before anything is kept, draws that are kept, and sweeps from one to the next."""
 
     burn_in: int
     n_draws: int
@@ -58,7 +58,7 @@ class Moments:
             np.zeros((n_items, k)), np.zeros((n_items, k, k)), np.zeros((n_users, k)), np.zeros(n_users), np.zeros(k)
         )
 
-    def add(self, chain: Chain) -> Codes:
+    def add(self, chain: Chain) -> Integers:
         """Add where the chain is, with rankings in the order of the mean so far; returns that order."""
         first = 1 + chain.shape.n_rankings
         table = chain.population.items
@@ -80,7 +80,7 @@ class Moments:
         self.logs.append(float(np.log(chain.population.counts.sum())))
         return order
 
-    def reorder(self, order: Codes) -> None:
+    def reorder(self, order: Integers) -> None:
         """Put the rankings into this order."""
         self.scores, self.weights, self.counts = self.scores[:, order], self.weights[:, order], self.counts[order]
         self.products = self.products[:, order][:, :, order]
@@ -101,7 +101,7 @@ class ChainResult:
     log_likelihoods: Floats
     pairs: Floats
 
-    def reorder(self, order: Codes) -> None:
+    def reorder(self, order: Integers) -> None:
         """Put the rankings into this order."""
         self.moments.reorder(order)
         self.draws = [draw.reorder(order) for draw in self.draws]
@@ -123,7 +123,8 @@ def run_chain(
     rng = np.random.default_rng(0)  # the same pairs for all chains
     users = rng.integers(source.n_users, size=N_PAIRS)
     sides = rng.integers(source.n_items, size=(2, N_PAIRS))
-    draws, pairs, number = [], [], int(seed[-1])
+    draws: list[Draw] = []
+    pairs, number = [], int(seed[-1])
     for sweep in range(length.n_sweeps):
         chain.sweep()
         on_progress("sampling", (sweep + 1) / length.n_sweeps)

@@ -1,7 +1,7 @@
 """Whether chains have converged: split R-hat and the effective sample size of a few quantities.
 
-After A. Gelman et al., "Bayesian Data Analysis" (3rd edition), section 11.4, and S. Geyer (1992), "Practical Markov Chain
-Monte Carlo".
+After A. Gelman et al., "Bayesian Data Analysis" (3rd edition), section 11.4, and C. J. Geyer (1992), "Practical Markov
+Chain Monte Carlo".
 """
 
 from typing import Any, NamedTuple
@@ -71,6 +71,14 @@ def _effective(parts: Floats, within: float, total: float) -> float:
             break
         time += 2.0 * pair
     return float(m * n / max(time, 1.0))
+
+
+def describe_convergence(found: dict[str, Any], n_draws: int) -> str:
+    """Return how long the chains were and how well they agree, in words."""
+    return (
+        f"{n_draws} draws of {found['n_chains']} chains with {found['n_sweeps']} sweeps each; R-hat "
+        f"{found['pair_r_hat']:.2f} of the probability of a pair, the worst of several (1 where chains agree)"
+    )
 
 
 def check_convergence(value: Any) -> None:

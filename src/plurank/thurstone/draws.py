@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from plurank.thurstone.hyperparameters import Population
 from plurank.thurstone.sampler import Chain, Shape
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Integers
 
 BLOCK = 2**18  # questions that are predicted at once
 LEAST_CHANCE = 1e-9  # of anything predicted
@@ -17,9 +17,9 @@ LEAST_CHANCE = 1e-9  # of anything predicted
 
 @dataclass(frozen=True)
 class Draw:
-    """One draw: scores (Q, K) and factors (Q, F) of items; weights (M, K), factors (M, F) and thresholds (M, C) of users;
-    their priors: Dirichlet counts (K,), mean (C,) and precision (C, C) of thresholds, coefficients (G, F); the number of
-    the chain; and the share that the draw has in predictions."""
+    """One draw: scores (Q, K) and factors (Q, F) of items; weights (M, K), factors (M, F) and thresholds (M, C) of
+    users; their priors: Dirichlet counts (K,), mean (C,) and precision (C, C) of thresholds, coefficients (G, F); the
+    number of the chain; and the share that the draw has in predictions."""
 
     scores: Floats
     item_factors: Floats
@@ -45,7 +45,7 @@ class Draw:
             population.cut_precision, population.coefficients, number,
         )  # fmt: skip
 
-    def reorder(self, order: Codes) -> "Draw":
+    def reorder(self, order: Integers) -> "Draw":
         """Put the rankings into this order."""
         return replace(self, scores=self.scores[:, order], weights=self.weights[:, order], counts=self.counts[order])
 
@@ -89,7 +89,9 @@ class Draw:
         for begin in range(0, len(rows), BLOCK):
             own = slice(begin, begin + BLOCK)
             row, item = rows[own], items[own]
-            value = np.einsum("nk,nk->n", users.weights[row], self.scores[item]) if len(users.weights) else unknown[item]
+            value = (
+                np.einsum("nk,nk->n", users.weights[row], self.scores[item]) if len(users.weights) else unknown[item]
+            )
             if self.item_factors.shape[1] and len(users.weights):
                 value += np.einsum("nk,nk->n", users.factors[row], self.item_factors[item])
             found[own] = np.where(row < 0, unknown[item], value)
@@ -98,8 +100,8 @@ class Draw:
 
 @dataclass(frozen=True)
 class DrawnUsers:
-    """One draw of users: weights (m, K), factors (m, F), thresholds (m, C); and of items they have said something about,
-    by sorted keys ``row * Q + item`` (n,), the utilities themselves (n,)."""
+    """One draw of users: weights (m, K), factors (m, F), thresholds (m, C); and, of items that they have said something
+    about, by sorted keys ``row * Q + item`` (n,), the utilities themselves (n,)."""
 
     weights: Floats
     factors: Floats

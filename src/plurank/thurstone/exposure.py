@@ -1,7 +1,7 @@
 """Exposure: which items a user rated, as a few numbers that a user's factors are regressed on.
 
-Ours. The leading directions, beyond the first, of the matrix of who rated what, scaled by how many items a user rated and
-how many users rated an item.
+Ours. The leading directions, beyond the first, of the matrix of who rated what, scaled by how many items a user rated
+and how many users rated an item.
 """
 
 from typing import NamedTuple

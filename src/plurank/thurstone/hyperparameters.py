@@ -1,11 +1,13 @@
 """Priors of items, user weights, thresholds and factors, and how they are drawn given what they are priors of.
 
 Ours. Items: Gaussian with a Normal-Wishart prior, as in Bayesian matrix factorisation. Weights: Dirichlet, with a
-log-normal prior of its concentration and a uniform one of its mean. Thresholds of a user, as the first and the logarithms
-of the gaps: Gaussian with a Normal-Wishart prior. Factors of a user: unit Gaussian around a regression on exposure.
+log-normal prior of its concentration and a uniform one of its mean. Thresholds of a user, as the first and the
+logarithms of the gaps: Gaussian with a Normal-Wishart prior. Factors of a user: unit Gaussian around a regression on
+exposure.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -57,7 +59,8 @@ class UserSums(NamedTuple):
 
     def merge(self, other: "UserSums") -> "UserSums":
         """Add the sums over other users."""
-        return UserSums(*(one + another for one, another in zip(self, other, strict=True)))
+        sums: list[Any] = [one + another for one, another in zip(self, other, strict=True)]  # type: ignore[operator]
+        return UserSums(*sums)
 
 
 def first_cuts(level_counts: Floats) -> Floats:
@@ -123,7 +126,7 @@ def draw_counts(counts: Floats, n: int, log_weights: Floats, rng: np.random.Gene
     return np.exp(logs)
 
 
-def _slice(log_density, x: Floats, k: int, rng: np.random.Generator) -> Floats:  # type: ignore[no-untyped-def]
+def _slice(log_density: Callable[[Floats], float], x: Floats, k: int, rng: np.random.Generator) -> Floats:
     """Draw one coordinate by slice sampling with stepping out and shrinkage (Neal 2003)."""
 
     def at(value: float) -> float:

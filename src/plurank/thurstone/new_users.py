@@ -13,15 +13,15 @@ from plurank.data.rated import RatedItems
 from plurank.thurstone.blocks import BlockData, Scale
 from plurank.thurstone.draws import Draw, DrawnUsers, as_thresholds
 from plurank.thurstone.exposure import Exposure
-from plurank.types import Codes, Floats, Integers, Masks
+from plurank.types import Floats, Integers, Masks
 
 BURN_IN, SWEEPS = 30, 3  # before the first draw, and from one draw to the next
 SEED = 20_261_118  # the same answers, the same draws
 
 
 def observe_comparisons(comparisons: Comparisons, *, rated: bool = False) -> kernels.Observed:
-    """Turn comparisons into what they say about utilities: which of two is larger and, where they were made from ratings,
-    that a threshold lies between.
+    """Turn comparisons into what they say about utilities: which of two is larger and, where they were made from
+    ratings, that a threshold lies between.
 
     Answers of a user that contradict each other, directly or in a circle, say nothing and are left out.
     """
@@ -39,11 +39,12 @@ def observe_comparisons(comparisons: Comparisons, *, rated: bool = False) -> ker
     links = np.where(np.arange(len(of)) < len(pairs), place, -place).astype(np.int32)
     order = np.argsort(of, kind="stable")
     link_offsets = np.append(0, np.cumsum(np.bincount(of, minlength=len(keys)))).astype(np.int64)
-    codes = (keys % n_items).astype(np.int32)
-    return kernels.Observed("compared ratings" if rated else "compared", offsets, codes, np.zeros(0, np.int32), link_offsets, links[order])
+    codes, no_levels = (keys % n_items).astype(np.int32), np.zeros(0, np.int32)
+    kind: kernels.Kind = "compared ratings" if rated else "compared"
+    return kernels.Observed(kind, offsets, codes, no_levels, link_offsets, links[order])
 
 
-def _contradicted(ahead: Codes, behind: Codes, n: int) -> Masks:
+def _contradicted(ahead: Integers, behind: Integers, n: int) -> Masks:
     """Mark comparisons (n,) that lie on a circle."""
     if not n:
         return np.zeros(0, dtype=bool)
@@ -69,8 +70,8 @@ def _find_depths(observed: kernels.Observed) -> Integers:
 
 
 def _first_utilities(depths: Integers, cuts: Floats | None) -> Floats:
-    """Return utilities (n,) that agree with all comparisons, given how many items are below; with cuts (C,), each number of
-    items has the interval between two thresholds."""
+    """Return utilities (n,) that agree with all comparisons, given how many items are below; with cuts (C,), as many
+    thresholds are below, too."""
     if cuts is None:
         return 0.5 * (depths - (depths.mean() if len(depths) else 0.0))
     thresholds = as_thresholds(cuts)
@@ -109,15 +110,20 @@ def fold_in(
 
 def _merge(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUsers:
     """Put users together that were drawn apart; rows (m,) are their numbers."""
-    joined = [np.concatenate([getattr(part, name) for part in parts]) for name in ("weights", "factors", "cuts")]
     order = np.argsort(rows)
+    weights, factors, cuts = (
+        np.concatenate([getattr(part, name) for part in parts])[order] for name in ("weights", "factors", "cuts")
+    )
     starts = np.cumsum([0, *(len(part.weights) for part in parts)])
     keys = np.concatenate(
-        [rows[part.keys // n_items + start] * n_items + part.keys % n_items for part, start in zip(parts, starts, strict=False)]
+        [
+            rows[part.keys // n_items + start] * n_items + part.keys % n_items
+            for part, start in zip(parts, starts, strict=False)
+        ]
     )
-    own = np.concatenate([part.own for part in parts])
+    own = np.concatenate([part.own for part in parts if part.own is not None])
     by_key = np.argsort(keys)
-    return DrawnUsers(*(table[order] for table in joined), keys[by_key], own[by_key])
+    return DrawnUsers(weights, factors, cuts, keys[by_key], own[by_key])
 
 
 def _draw(
@@ -142,8 +148,8 @@ def _draw(
             key = np.array([_key(seed, number, sweep)], np.uint64)
             kernels.draw_users(observed, population.items, prior, means, key, 0, vectors, cuts, utilities)
         before = draw.chain
-        own = (vectors[:, 1:split], vectors[:, split : shape.size], cuts, keys[order], utilities[order])
-        found.append(DrawnUsers(*(array.copy() for array in own)))
+        weights, factors = vectors[:, 1:split].copy(), vectors[:, split : shape.size].copy()
+        found.append(DrawnUsers(weights, factors, cuts.copy(), keys[order], utilities[order]))
     return found
 
 

@@ -166,7 +166,7 @@ class Chain:
     """A Markov chain of the posterior. ``sweep`` moves it on.
 
     observations: the data. shape: of the model. seed: of all its random numbers. exposure: what factors are regressed
-    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known instead of learned.
+    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known.
     """
 
     observations: Observations
