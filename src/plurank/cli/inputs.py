@@ -14,13 +14,13 @@ import plurank
 from plurank import data
 from plurank.choices import Ties
 from plurank.cli.output import note, progress, warn
-from plurank.data.rated import RatedItems
 from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:
     from plurank import Comparisons, Store
     from plurank.data.coded import RatingTable
+    from plurank.data.rated import RatedItems
     from plurank.models.base import RankingModel
     from plurank.web.learning import Collected
 
@@ -44,6 +44,8 @@ def read(
 
     rated: ratings and rankings stay what they are.
     """
+    from plurank.data.rated import RatedItems
+
     source = open_source(file, column, ties, items, rated=rated)
     if isinstance(source, RatedItems):
         note(f"{file.name}: {source.sizes}.")

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
-from plurank.mixed import utilities
+from plurank.mixed import rated_fields
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.candidates import check_selection, choose_settings
 from plurank.mixed.checkpoint import open_users
@@ -41,7 +41,6 @@ from plurank.mixed.fit import (
 from plurank.mixed.init import Init
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.mixed.priors import Priors
-from plurank.mixed.rated import LEAST_CHAINS, RatedFit, RatedSettings, check_explained, fit_rated
 from plurank.models.base import FitResult
 from plurank.models.fields import (
     COMMON,
@@ -53,17 +52,19 @@ from plurank.models.fields import (
     plain,
     warn_deprecated,
 )
-from plurank.models.person import Person
 from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
 from plurank.store.store import Store
 from plurank.text import count, percent
-from plurank.thurstone.diagnostics import check_convergence, describe_convergence
 from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
+
+if TYPE_CHECKING:
+    from plurank.mixed.utilities import UtilityPosterior
+    from plurank.models.person import Person
 
 SCORES = "a score per item; the higher one is more likely to win (bradley-terry)"
 MIXING_IN_WORDS = {
@@ -73,15 +74,6 @@ MIXING_IN_WORDS = {
 FIRST = {"n_rankings": 1, "mixing": MIXINGS[0]}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
 MANY_OBSERVATIONS = 200_000  # whose sweeps take so long that there are fewer
-OBSERVED = ("comparisons", "ratings", "votes", "rankings")
-
-
-def check_observed(value: Any) -> None:
-    """Raise a ValueError where a value, read from a file, does not say what a model was fitted to."""
-    if value is not None and value not in OBSERVED:
-        raise ValueError("observed_ is not what a model can be fitted to")
-
-
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
@@ -98,10 +90,7 @@ OWN_FIELDS: Fields = {
     "selection_": JsonField(check_selection),
     "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
-    **utilities.FIELDS,
-    "observed_": JsonField(check_observed),
-    "convergence_": JsonField(check_convergence),
-    "explained_": JsonField(check_explained),
+    **rated_fields.FIELDS,
 }
 
 
@@ -327,8 +316,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         True
         """
         self.check_parameters()
-        for name in (*utilities.FIELDS, "convergence_", "explained_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        for name in rated_fields.FIELDS:
+            setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit finds others
         if self.component == "mallows":
             warn_deprecated(
                 "component='mallows'", "'bradley-terry' predicts as well, even on data drawn from Mallows orders"
@@ -371,7 +360,9 @@ class MixedRanking(ScoredRankings, OldAttributes):
 
     def _fit_rated(
         self, source: RatedItems, engine: Engine, on_progress: Progress, checkpoint: str | PathLike[str] | None
-    ) -> RatedFit:
+    ) -> FitResult:
+        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, fit_rated
+
         if checkpoint is not None:
             raise ParameterError(
                 (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
@@ -387,14 +378,16 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return fit_rated(source, settings, engine, on_progress)
 
     @property
-    def posterior(self) -> "utilities.UtilityPosterior | None":
+    def posterior(self) -> "UtilityPosterior | None":
         """Draws from the posterior of a model fitted to ratings, votes or rankings; None after a fit to comparisons."""
         if self.draw_scores_ is None:
             return None
         known = self.__dict__.get("_posterior")
         if known is None or known[0] is not self.draw_scores_:
-            known = self._posterior = (self.draw_scores_, utilities.UtilityPosterior.of(self))
-        found: utilities.UtilityPosterior = known[1]
+            from plurank.mixed.utilities import UtilityPosterior
+
+            known = self._posterior = (self.draw_scores_, UtilityPosterior.of(self))
+        found: UtilityPosterior = known[1]
         return found
 
     def __getstate__(self) -> dict[str, Any]:
@@ -441,24 +434,10 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return MIXINGS[0] if self.selection_ is None else self.selection_["mixing"]  # one ranking, or an order
 
     def _store(self, result: FitResult) -> None:
-        if isinstance(result, RatedFit):
-            self._store_rated(result)
         super()._store(result)
-        if not isinstance(result, RatedFit):
-            self.observed_ = "comparisons"
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
             kind = ORDERS[self.component]
             setattr(self, kind.attribute, getattr(result.component, kind.number))
-
-    def _store_rated(self, result: RatedFit) -> None:
-        """Store the draws, and what a fit to comparisons would have found."""
-        n_items, n_users, n_rankings = *result.scores.shape[:1], len(result.user_weights), result.scores.shape[1]
-        self.from_ratings_, self.rating_weight_ = True, 1.0
-        self.influence_, self.user_effect_scale_ = None, None
-        self.member_scores_ = np.zeros((0, n_items, n_rankings))
-        self.member_weights_ = np.zeros((0, n_users, n_rankings))
-        for name, value in utilities.as_fields(result).items():
-            setattr(self, name, value)
 
     def check_parameters(self) -> None:
         """Raise a ParameterError where a parameter is not valid, or does not go with another one."""
@@ -495,7 +474,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         super().check_consistent()
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
-        utilities.check_draws(self)
+        rated_fields.check_draws(self)
 
     def _check_enough(self, source: Comparisons | Store) -> None:
         if self.n_rankings != "auto":
@@ -658,7 +637,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
             found["predictions"] = f"averages of {self.ensemble} fits"
         return found
 
-    def _rated_details(self, posterior: "utilities.UtilityPosterior") -> dict[str, str]:
+    def _rated_details(self, posterior: "UtilityPosterior") -> dict[str, str]:
         n_factors = posterior.draws[0].shape.n_factors
         found = {
             "a ranking is": SCORES,
@@ -673,7 +652,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 f"utilities of {n} vary between items"
             )
         if self.convergence_ is not None:
-            found["sampling"] = describe_convergence(self.convergence_, len(posterior.draws))
+            found["sampling"] = rated_fields.describe_convergence(self.convergence_, len(posterior.draws))
         return found
 
     def _warn_if_unfinished(self) -> None:
@@ -757,7 +736,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         self.weights_of(user, None)  # raises for somebody unknown
         return self.posterior.rank(self.posterior.users(), int(look_up([user], self.users_, "user")[0]))
 
-    def fold_in(self, answers: Any = None) -> Person:
+    def fold_in(self, answers: Any = None) -> "Person":
         """Infer the weights of one new person; the model stays as it is.
 
         Parameters
@@ -790,13 +769,15 @@ class MixedRanking(ScoredRankings, OldAttributes):
         check_is_fitted(self)
         if self.posterior is None:
             return super().fold_in(answers)
+        from plurank.mixed.utilities import RatedPerson
+
         said = answers if answers is None or isinstance(answers, (list, tuple)) else as_observations(answers)
         if isinstance(said, RatedItems):
             if said.n_users != 1:
                 raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform.")
-            return utilities.RatedPerson(self, self._rated_in_own_items(said))
+            return RatedPerson(self, self._rated_in_own_items(said))
         given = models.as_answers(answers, self.items_)
-        return utilities.RatedPerson(self, given if given.items is self.items_ else self._in_own_items(given))
+        return RatedPerson(self, given if given.items is self.items_ else self._in_own_items(given))
 
     def _rated_in_own_items(self, said: RatedItems) -> RatedItems:
         assert self.posterior is not None
@@ -875,5 +856,5 @@ def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, Codes]:
     return object_array([*known.tolist(), *fresh.tolist()]), codes
 
 
-for _name in utilities.FIELDS:
+for _name in rated_fields.FIELDS:
     setattr(MixedRanking, _name, None)  # unless a model was fitted to ratings, votes or rankings

@@ -5,7 +5,7 @@ Ours. Rankings, weights and their intervals are those of chains without factors.
 chains, of chains with factors, or of both, whichever predicts held-out observations best.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from plurank.data.split import some_users
 from plurank.engine.local import Engine
 from plurank.metrics.predictions import Quality
 from plurank.mixed.candidates import AUTO_NUMBERS, Candidates, Choice, Predictions, search
+from plurank.mixed.rated_fields import DRAWN
 from plurank.models.base import FitResult
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.text import count
@@ -55,7 +56,10 @@ class RatedSettings:
 
 @dataclass(kw_only=True)
 class RatedFit(FitResult):
-    """What a fit to ratings found, see the attributes of ``MixedRanking``."""
+    """What a fit to ratings found, see the attributes of ``MixedRanking``; ``arrays`` are the draws and what they need.
+
+    What only fits to comparisons find is empty.
+    """
 
     observed: str
     scores: Floats
@@ -65,13 +69,34 @@ class RatedFit(FitResult):
     concentration_error: float
     score_scale: float
     log_posterior: Floats
-    draws: list[Draw]
-    scale: Scale
-    exposure: Exposure
     convergence: dict[str, Any]
     explained: dict[str, Any] | None
     selection: dict[str, Any] | None
     quality: dict[str, Any] | None
+    member_scores: Floats
+    member_weights: Floats
+    from_ratings: bool = True
+    rating_weight: float = 1.0
+    influence: None = None
+    user_effect_scale: None = None
+    arrays: InitVar[dict[str, Any]]
+
+    def __post_init__(self, arrays: dict[str, Any]) -> None:
+        for name, value in arrays.items():
+            setattr(self, name.removesuffix("_"), value)
+
+
+def as_arrays(draws: list[Draw], scale: Scale, exposure: Exposure) -> dict[str, Any]:
+    """Return the fitted attributes that hold the draws."""
+    return {
+        **{name: np.array([getattr(draw, part) for draw in draws]) for name, (part, _) in DRAWN.items()},
+        "draw_chains_": np.array([draw.chain for draw in draws], np.int64),
+        "draw_shares_": np.array([draw.share for draw in draws]),
+        "exposures_": exposure.directions,
+        "level_groups_": scale.groups.astype(np.int64),
+        "levels_": scale.values,
+        "level_counts_": scale.counts,
+    }
 
 
 class HeldOutPairs(NamedTuple):
@@ -213,7 +238,7 @@ def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_p
     by_rankings = [draw for draw in draws if draw.chain == draws[0].chain]
     predicting = [draw for draw in draws if draw.share]
     return _summarise(
-        source, found[plain][0][0], found[shapes[-1]][1], draws=draws, scale=observations.scale, exposure=exposure,
+        source, found[plain][0][0], found[shapes[-1]][1], arrays=as_arrays(draws, observations.scale, exposure),
         explained=explain(by_rankings, predicting) if n_factors else None, selection=choice, quality=quality,
     )  # fmt: skip
 
@@ -285,6 +310,8 @@ def _summarise(source: RatedSource, best: ChainResult, convergence: Convergence,
         score_scale=max(float(LOG_ODDS * scores.std()), 1e-6),
         log_posterior=best.log_likelihoods,
         convergence=convergence.to_dict(),
+        member_scores=np.zeros((0, *scores.shape)),
+        member_weights=np.zeros((0, *weights.shape)),
         **rest,
     )
 
@@ -332,14 +359,3 @@ def explain(plain: list[Draw], full: list[Draw]) -> dict[str, Any]:
         "n_users": len(users),
         "user_quantiles": [float(value) for value in quantiles],
     }
-
-
-def check_explained(value: Any) -> None:
-    """Raise a ValueError where a value, read from a file, is not what ``explain`` returns."""
-    if value is None:
-        return
-    if not isinstance(value, dict) or value.keys() != {"share", "n_users", "user_quantiles"}:
-        raise ValueError("explained_ is not described as expected")
-    numbers = [value["share"], value["n_users"], *value["user_quantiles"]]
-    if not all(isinstance(number, (int, float)) and not isinstance(number, bool) for number in numbers):
-        raise ValueError("explained_ is not given in numbers")

@@ -17,9 +17,9 @@ from plurank.data.rated import RatedItems
 from plurank.engine.local import one_blas_thread
 from plurank.inference.posterior import LEVEL, Draws
 from plurank.mixed.bradley_terry import mean_wins
-from plurank.mixed.rated import LOG_ODDS, RatedFit
+from plurank.mixed.rated import LOG_ODDS
+from plurank.mixed.rated_fields import DRAWN
 from plurank.models.base import board, weight_table
-from plurank.models.fields import Field, Fields
 from plurank.models.person import Person
 from plurank.models.prediction import refuse_unknown
 from plurank.thurstone.blocks import Scale
@@ -29,62 +29,7 @@ from plurank.thurstone.new_users import SEED, fold_in
 from plurank.types import Codes, Floats
 from plurank.validation import check_share
 
-# by attribute: the part of a draw, and its field; "draws" is how many there are
-DRAWN: dict[str, tuple[str, Field]] = {
-    "draw_scores_": ("scores", Field("f", ("draws", "Q", "K"), "a score", optional=True)),
-    "draw_item_factors_": ("item_factors", Field("f", ("draws", "Q", "factors"), "a score", optional=True)),
-    "draw_weights_": ("weights", Field("f", ("draws", "M", "K"), "nearly on the simplex", optional=True, single=True)),
-    "draw_user_factors_": (
-        "user_factors",
-        Field("f", ("draws", "M", "factors"), "a score", optional=True, single=True),
-    ),
-    "draw_cuts_": ("cuts", Field("f", ("draws", "M", "cuts"), "a score", optional=True, single=True)),
-    "draw_counts_": ("counts", Field("f", ("draws", "K"), "positive", optional=True)),
-    "draw_cut_means_": ("cut_mean", Field("f", ("draws", "cuts"), "a score", optional=True)),
-    "draw_cut_precisions_": ("cut_precision", Field("f", ("draws", "cuts", "cuts"), "finite", optional=True)),
-    "draw_coefficients_": ("coefficients", Field("f", ("draws", "exposures", "factors"), "a score", optional=True)),
-}
-OTHERS: Fields = {
-    "draw_chains_": Field("i", ("draws",), "not negative", optional=True),
-    "draw_shares_": Field("f", ("draws",), "not negative", optional=True),
-    "exposures_": Field("f", ("Q", "exposures"), "a score", optional=True),
-    "level_groups_": Field("i", ("values",), "not negative", optional=True),
-    "levels_": Field("f", ("levels",), "finite", optional=True),
-    "level_counts_": Field("f", ("levels",), "not negative", optional=True),
-}
-FIELDS: Fields = {**{name: field for name, (_, field) in DRAWN.items()}, **OTHERS}
 REPEATS = 4  # times that new users are drawn for every draw of the items
-
-
-def as_fields(fit: RatedFit) -> dict[str, Any]:
-    """Return the fitted attributes that hold the draws."""
-    return {
-        **{name: np.array([getattr(draw, part) for draw in fit.draws]) for name, (part, _) in DRAWN.items()},
-        "draw_chains_": np.array([draw.chain for draw in fit.draws], np.int64),
-        "draw_shares_": np.array([draw.share for draw in fit.draws]),
-        "exposures_": fit.exposure.directions,
-        "level_groups_": fit.scale.groups.astype(np.int64),
-        "levels_": fit.scale.values,
-        "level_counts_": fit.scale.counts,
-    }
-
-
-def check_draws(model: Any) -> None:
-    """Raise a ValueError where the draws of a model do not fit each other."""
-    arrays = {name: getattr(model, name) for name in FIELDS}
-    if all(array is None for array in arrays.values()):
-        return
-    if any(array is None for array in arrays.values()):
-        raise ValueError("some of the draws are missing")
-    sizes: dict[str, int] = {}
-    for name, field in FIELDS.items():
-        for axis, size in zip(field.shape, arrays[name].shape, strict=True):
-            if sizes.setdefault(str(axis), size) != size:
-                raise ValueError(f"{name} does not fit the other draws")
-    if sizes["draws"] < 1 or (sizes["levels"] and sizes["cuts"] != sizes["levels"] - 1):
-        raise ValueError("there are no draws, or thresholds are not as many as levels")
-    if arrays["level_groups_"].max(initial=-1) != sizes["levels"] - 1:
-        raise ValueError("levels_ are not those of level_groups_")
 
 
 @dataclass(frozen=True)

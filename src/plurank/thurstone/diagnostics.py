@@ -71,21 +71,3 @@ def _effective(parts: Floats, within: float, total: float) -> float:
             break
         time += 2.0 * pair
     return float(m * n / max(time, 1.0))
-
-
-def describe_convergence(found: dict[str, Any], n_draws: int) -> str:
-    """Return how long the chains were and how well they agree, in words."""
-    return (
-        f"{n_draws} draws of {found['n_chains']} chains with {found['n_sweeps']} sweeps each; R-hat "
-        f"{found['pair_r_hat']:.2f} of the probability of a pair, the worst of several (1 where chains agree)"
-    )
-
-
-def check_convergence(value: Any) -> None:
-    """Raise a ValueError where a value, read from a file, does not diagnose chains."""
-    if value is None:
-        return
-    if not isinstance(value, dict) or value.keys() != set(Convergence._fields):
-        raise ValueError("convergence_ does not diagnose chains")
-    if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value.values()):
-        raise ValueError("convergence_ is not made of numbers")
