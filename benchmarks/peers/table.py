@@ -14,6 +14,7 @@ from benchmarks.peers.score import sums_by_user
 
 DRAWS = 2000
 KEYS = ["set", "task", "given"]
+OURS_BY_TRACK = {"comparisons": OURS, "stars": "plurank_ratings"}
 FIGURES = ["log_likelihood", "accuracy", "calibration_error", "fit_seconds", "tune_seconds", "peak_mib"]
 
 
@@ -70,27 +71,28 @@ def merge(folders: list[Path], rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _difference(row: dict[str, Any], sums: dict[str, pl.DataFrame]) -> Gap:
-    case = [pl.col(key) == row[key] for key in KEYS]
-    if row["method"] == OURS or OURS not in sums:
+    case, ours = [pl.col(key) == row[key] for key in KEYS], OURS_BY_TRACK[row["track"]]
+    if row["method"] == ours or ours not in sums:
         return None, None, None
-    return paired_difference(sums[row["method"]].filter(case), sums[OURS].filter(case))
+    return paired_difference(sums[row["method"]].filter(case), sums[ours].filter(case))
 
 
-def verdict(case: pl.DataFrame) -> str:
-    """Say whether ours is first among methods that see comparisons only, and whether that could be chance.
+def verdict(case: pl.DataFrame, track: str) -> str:
+    """Say whether ours is first among methods of a track, and whether that could be chance.
 
     Differences decide, so that a method that failed on some seeds is held against ours on the others. Our own method
     with one ranking is no rival.
     """
-    if OURS not in case["method"]:
+    ours = OURS_BY_TRACK[track]
+    if ours not in case["method"]:
         return "did not take part"
-    own = [name for name, method in METHODS.items() if method.packages == METHODS[OURS].packages]
-    rivals = case.filter(
-        pl.col("track") == "comparisons", pl.col("difference").is_not_null(), ~pl.col("method").is_in(own)
-    )
+    own = [name for name, method in METHODS.items() if method.packages == METHODS[ours].packages]
+    rivals = case.filter(pl.col("track") == track, pl.col("difference").is_not_null(), ~pl.col("method").is_in(own))
     best = rivals.sort("difference").tail(1)
-    if rivals.is_empty() or best["difference"].item() < 0:
-        sure = not rivals.is_empty() and (rivals["high"] < 0).all()
+    if rivals.is_empty():
+        return "nobody else took part"
+    if best["difference"].item() < 0:
+        sure = (rivals["high"] < 0).all()
         return "first" + ("" if sure else ", but not beyond doubt")
     ahead = f"not first: {best['method'].item()} is ahead by {best['difference'].item():.4f}"
     return ahead + ("" if best["low"].item() > 0 else ", within noise")
@@ -104,12 +106,16 @@ def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]], com
         "# The match against peers",
         "",
         f"Made by `{command}`, {n_seeds} seeds; rules and settings: `benchmarks/peers/README.md`.",
-        "Difference: log-likelihood a question minus that of `plurank_mixed`, 95 % interval: users and seeds drawn.",
+        "Difference: log-likelihood a question minus that of `plurank_mixed` or, where methods saw ratings, of "
+        "`plurank_ratings`; 95 % interval: users and seeds drawn.",
         "Methods of the stars track saw ratings, all others comparisons alone; tracks are not to be compared for rank.",
     ]
-    lines += ["", "| set | task | given | plurank_mixed, comparisons only |", "|---|---|---|---|"]
+    lines += ["", "| set | task | given | plurank_mixed, comparisons only | plurank_ratings, ratings |"]
+    lines += ["|---|---|---|---|---|"]
     cases = list(table.group_by(KEYS, maintain_order=True))
-    lines += [f"| {key[0]} | {key[1]} | {key[2] or ''} | {verdict(case)} |" for key, case in cases]
+    for key, case in cases:
+        verdicts = " | ".join(verdict(case, track) for track in OURS_BY_TRACK)
+        lines.append(f"| {key[0]} | {key[1]} | {key[2] or ''} | {verdicts} |")
     for key, case in cases:
         lines += ["", f"## {key[0]}, {key[1]}" + (f" given {key[2]}" if key[2] else ""), ""]
         lines += _section(case, n_seeds)

@@ -198,19 +198,19 @@ def case_of(*figures: tuple[str, str, float, float | None]) -> pl.DataFrame:
 def test_the_table_says_who_is_first_and_whether_it_could_be_chance(rival, said):
     stars = ("stars", "cornac_mf", -0.1, 0.4)
     ours, theirs = ("comparisons", methods.OURS, -0.5, None), ("comparisons", "choix_bt", rival, rival + 0.5)
-    assert table.verdict(case_of(stars, ours, theirs)) == said
+    assert table.verdict(case_of(stars, ours, theirs), "comparisons") == said
 
 
 def test_a_rival_that_failed_on_hard_seeds_is_held_against_ours_on_the_others():
     ours, theirs = ("comparisons", methods.OURS, -0.5, None), ("comparisons", "choix_bt", -0.4, -0.1)
-    assert table.verdict(case_of(ours, theirs)) == "first"
+    assert table.verdict(case_of(ours, theirs), "comparisons") == "first"
 
 
 def test_doubt_about_any_rival_is_doubt():
     ours, second = ("comparisons", methods.OURS, -0.5, None), ("comparisons", "choix_bt", -0.52, -0.02)
     third = ("comparisons", "evalica_bt", -0.53, -0.03)
     case = case_of(ours, second, third).with_columns(high=pl.Series([None, -0.01, 0.01]))
-    assert table.verdict(case) == "first, but not beyond doubt"
+    assert table.verdict(case, "comparisons") == "first, but not beyond doubt"
 
 
 def n_settings(tree: ast.Module) -> int:

@@ -10,10 +10,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import data
+from plurank.data.build import refuse_missing
 from plurank.data.coded import Exclusion, RatingTable, ValueKind, list_exclusions
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import Summary, summarise_counts
-from plurank.data.encoding import Labels, as_series, look_up
+from plurank.data.encoding import Labels, as_labels, as_series, look_up, object_array
 from plurank.data.ratings import compare_rated, is_agreement, read_rated
 from plurank.exceptions import Argument, DataError
 from plurank.random import RandomState, as_generator, draw_seed, uniforms_of
@@ -454,7 +455,8 @@ class Rankings(RatedItems):
     codes : ndarray of int32, shape (n,)
         Code of the item: its position in ``items``.
     levels : ndarray of int32, shape (n,)
-        How many groups of items the user ranked below this one; ties have the same level.
+        How many groups of items the user ranked below this one; ties have the same level. Where items were offered and
+        not ranked, these have level 0 and no others do.
     items, users : ndarray of shape (n_items,) and (n_users,)
         Labels.
     values : ndarray of shape (0,)
@@ -510,8 +512,9 @@ class Rankings(RatedItems):
         order = np.lexsort((table.items, table.values, users))
         values, sizes = table.values[order], np.diff(table.offsets)
         steps = np.cumsum(np.append(False, values[1:] != values[:-1]))
-        begins = np.repeat(steps[table.offsets[:-1][sizes > 0]], sizes[sizes > 0])
-        levels = (steps - begins).astype(np.int32)
+        first = np.repeat(table.offsets[:-1][sizes > 0], sizes[sizes > 0])
+        all_ranked = values[first] > UNRANKED  # of the user's items: level 0 is for those that were not ranked
+        levels = (steps - steps[first] + (all_ranked if n_unranked else 0)).astype(np.int32)
         labels = (table.item_labels, table.user_labels)
         made = cls(
             table.offsets, table.items[order], levels, *labels, np.empty(0), excluded=table.excluded,
@@ -614,23 +617,11 @@ class Rankings(RatedItems):
             return self
         keep = self.levels > 0
         sizes = np.bincount(self.user_of_each()[keep], minlength=self.n_users)
-        return replace(self._take(keep, np.append(0, np.cumsum(sizes)), self.users), n_unranked=0)
+        return self._take(keep, np.append(0, np.cumsum(sizes)), self.users)
 
-    def select(self, keep: Masks) -> Self:
-        """Keep the marked observations, (n,), and the users who still have any; all items stay.
-
-        Parameters
-        ----------
-        keep : ndarray of bool, shape (n,)
-            True for observations to keep.
-
-        Returns
-        -------
-        Rankings
-            Without ``excluded``, which describes the whole.
-        """
-        unranked = int(((self.levels == 0) & keep).sum()) if self.n_unranked else 0
-        return replace(super().select(keep), n_unranked=unranked)
+    def _take(self, rows: Any, offsets: NDArray[np.int64], users: Labels) -> Self:
+        part = super()._take(rows, offsets, users)
+        return replace(part, n_unranked=int((part.levels == 0).sum())) if self.n_unranked else part
 
 
 def spread_of(sizes: Integers) -> tuple[int, float, int]:
@@ -659,15 +650,17 @@ def _add_offered(table: RatingTable, offered: Any) -> tuple[RatingTable, int]:
         codes = np.arange(len(labels))
     else:
         wanted = as_series(offered, "item")
+        refuse_missing(wanted)
         known = look_up(wanted, labels, "item")
-        codes = np.concatenate([known[known >= 0], len(labels) + np.arange(int((known < 0).sum()))])
-        labels = np.array([*labels.tolist(), *wanted.filter(pl.Series(known < 0)).to_list()], dtype=labels.dtype)
-        others = np.setdiff1d(table.items, codes)
+        others = np.setdiff1d(table.items, known)
         if len(others):
             raise DataError(
-                f"{count(len(others), 'item')} were ranked that were not offered, such as "
-                f"{labels[others[0]]!r:.60}. Add them to the items offered, or drop their rows."
+                f"{count(len(others), 'item')} {'was' if len(others) == 1 else 'were'} ranked and not offered, such as "
+                f"{labels.tolist()[others[0]]!r:.60}. Add to the items offered, or drop such rows."
             )
+        fresh = dict.fromkeys(label for label, code in zip(wanted.to_list(), known, strict=True) if code < 0)
+        labels = as_labels(as_series(object_array([*labels.tolist(), *fresh]), "item")) if fresh else labels
+        codes = np.arange(len(labels))  # all that were ranked are among those offered
     n_users, users = len(table.user_labels), table.user_of_each()
     ranked = users.astype(np.int64) * len(labels) + table.items
     every = (np.arange(n_users)[:, None] * len(labels) + codes[None]).ravel()

@@ -52,7 +52,7 @@ from plurank.models.fields import (
     plain,
     warn_deprecated,
 )
-from plurank.models.prediction import Memberships
+from plurank.models.prediction import Memberships, skip_unknown
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
@@ -316,8 +316,6 @@ class MixedRanking(ScoredRankings, OldAttributes):
         True
         """
         self.check_parameters()
-        for name in rated_fields.FIELDS:
-            setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit finds others
         if self.component == "mallows":
             warn_deprecated(
                 "component='mallows'", "'bradley-terry' predicts as well, even on data drawn from Mallows orders"
@@ -434,6 +432,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return MIXINGS[0] if self.selection_ is None else self.selection_["mixing"]  # one ranking, or an order
 
     def _store(self, result: FitResult) -> None:
+        for name in rated_fields.FIELDS:
+            setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit found others
         super()._store(result)
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
             kind = ORDERS[self.component]
@@ -792,7 +792,12 @@ class MixedRanking(ScoredRankings, OldAttributes):
     def _transform_source(self, source: Any, unknown: str) -> Floats:
         if self.posterior is None or not isinstance(source, RatedItems):
             return super()._transform_source(source, unknown)
-        return self.posterior.weights(self._rated_in_own_items(source))
+        known = source if unknown == "error" else skip_unknown(source, self.items_)
+        weights = np.tile(self.mean_weights_, (source.n_users, 1))
+        if len(known):
+            rows = look_up(known.users, source.users, "user")
+            weights[rows] = self.posterior.weights(self._rated_in_own_items(known))
+        return weights
 
     def rating_scale(self) -> pl.DataFrame:
         """Return how users use the rating scale, where the model was fitted to ratings or votes.

@@ -13,7 +13,7 @@ import polars as pl
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
-from plurank.data.rated import RatedItems
+from plurank.data.rated import Rankings, RatedItems
 from plurank.engine.local import one_blas_thread
 from plurank.inference.posterior import LEVEL, Draws
 from plurank.mixed.bradley_terry import mean_wins
@@ -56,7 +56,8 @@ class UtilityPosterior:
         ]
         predicting = [draw for draw in draws if draw.share > 0]
         by_rankings = [draw for draw in draws if draw.chain == draws[0].chain]  # the chain that rankings are shown of
-        scale = Scale(model.level_groups_.astype(np.int32), model.levels_, model.level_counts_)
+        # what is said from now on is renumbered to levels, the groups of values, so that each is its own
+        scale = Scale(np.arange(len(model.levels_), dtype=np.int32), model.levels_, model.level_counts_)
         return cls(predicting, by_rankings, scale, Exposure(model.exposures_), model.items_)
 
     def in_own_items(self, said: RatedItems, values: Floats) -> RatedItems:
@@ -66,7 +67,9 @@ class UtilityPosterior:
         rated[said.codes] = True
         refuse_unknown(said.items[rated & (codes < 0)].tolist())
         levels = said.levels
-        if said.kind != "rank" and len(values):  # the nearest value that the model knows
+        if said.kind != "rank" and not len(values):  # a model of rankings takes the order of ratings
+            return Rankings(said.offsets, codes[said.codes], levels, self.items, said.users, values)
+        if said.kind != "rank":  # the nearest value that the model knows
             middle = (values[1:] + values[:-1]) / 2.0
             levels = np.searchsorted(middle, said.values).astype(np.int32)[said.levels]
         return replace(said, codes=codes[said.codes], levels=levels, items=self.items, values=values, texts=None)
@@ -206,5 +209,5 @@ class RatedPerson(Person):
         rows = np.zeros(len(left), np.int32)
         return preference(self._posterior.draws_of(self._users), self._users, rows, left, right)
 
-    def _asked(self, skip: Any) -> list[tuple[int, int]]:
-        return super()._asked(skip) if isinstance(self._answers, Comparisons) else []
+    def _answered(self) -> list[tuple[int, int]]:
+        return super()._answered() if isinstance(self._answers, Comparisons) else []

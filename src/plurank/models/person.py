@@ -201,14 +201,18 @@ class Person:
 
     def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
         """Return the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
-        answered = zip(self._answers.winners.tolist(), self._answers.losers.tolist(), strict=True)
+        answered = self._answered()
         if not isinstance(skip, Iterable):
             raise DataError(f"expected pairs of two items to skip, got {skip!r:.60}.")
         skipped = [_as_pair(pair) for pair in skip]
         if not skipped:
-            return list(answered)
+            return answered
         left, right = (look_up(object_array(side), self._model.items_, "item") for side in zip(*skipped, strict=True))
         return [*answered, *zip(left.tolist(), right.tolist(), strict=True)]
+
+    def _answered(self) -> list[tuple[int, int]]:
+        """Return the numbers of items of pairs that were answered."""
+        return list(zip(self._answers.winners.tolist(), self._answers.losers.tolist(), strict=True))
 
 
 def as_answers(answers: Any, items: Labels) -> Comparisons:

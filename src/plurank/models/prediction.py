@@ -5,7 +5,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from plurank.models.sklearn_api import Estimator, check_is_fitted
 from plurank.random import RandomState, as_generator
 from plurank.store.store import Store
 from plurank.text import count, shorten
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Masks
 from plurank.validation import check_choice, check_whole
 
 Output = Literal["default", "pandas", "polars"]
@@ -33,6 +33,8 @@ Unknown = Literal["error", "ignore"]
 ScoreMethod = Literal["predictive", "left-to-right"]
 BLOCK = 2**18  # comparisons that are held at once
 LONGEST = 60  # characters of an item in a message
+
+Said = TypeVar("Said", Comparisons, RatedItems)
 
 
 class Memberships(NamedTuple):
@@ -572,17 +574,20 @@ def refuse_unknown(items: list[Any]) -> None:
         )
 
 
-def skip_unknown(comparisons: Comparisons, items: Labels) -> Comparisons:
-    """Leave out comparisons of items that are not among a model's, and say how many there were."""
-    is_known = look_up(comparisons.items, items, "item") >= 0
-    keep = is_known[comparisons.winners] & is_known[comparisons.losers]
+def skip_unknown(said: Said, items: Labels) -> Said:
+    """Leave out what was said about items that are not among a model's, and say how much that is."""
+    is_known = look_up(said.items, items, "item") >= 0
+    if isinstance(said, RatedItems):
+        sides, noun = [said.codes], said.noun
+    else:
+        sides, noun = [said.winners, said.losers], "comparison"
+    keep: Masks = np.all([is_known[side] for side in sides], axis=0)
     if keep.all():
-        return comparisons
-    compared = np.unique([comparisons.winners, comparisons.losers])
-    n_items = int((~is_known[compared]).sum())
-    skipped = f"skipped {int((~keep).sum()):,} of {count(len(keep), 'comparison')}"
+        return said
+    n_items = int((~is_known[np.unique(sides)]).sum())
+    skipped = f"skipped {int((~keep).sum()):,} of {count(len(keep), noun)}"
     warnings.warn(f"{skipped}: the model does not know {count(n_items, 'item')}.", SkippedWarning, stacklevel=3)
-    return comparisons.select(keep)
+    return said.select(keep)
 
 
 def _appearance(X: Any, source: Comparisons | Store | RatedItems) -> NDArray[np.int64] | None:

@@ -11,7 +11,7 @@ import polars as pl
 from plurank.choices import EngineName
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series
-from plurank.engine.blocks import Group, as_source, groups_of, read_users
+from plurank.engine.blocks import Group, as_observations, as_source, groups_of, read_users
 from plurank.engine.local import open_engine
 from plurank.io import check_target, write_beside
 from plurank.models.base import RankingModel
@@ -38,7 +38,7 @@ def write_weights(
         open_engine(X, engine, scheduler) as runner,
         TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder,
     ):
-        source = as_source(X)
+        source: Any = as_source(X) if model.posterior is None else as_observations(X)
         given = _without_users(model), source, Path(folder)
         parts = list(runner.map(_write_part, given, groups_of(source, runner.least_units)))
         with write_beside(target) as beside:
