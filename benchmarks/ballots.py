@@ -3,9 +3,9 @@
     python -m benchmarks.ballots --data FOLDER [--seeds 3] [--voters 2000]
 
 Every model says how probable a ballot of somebody unknown is: the items ranked, in this order, from those offered.
-``MixedRanking`` fitted to rankings, by its latent utilities; fitted to pairs made from the ballots, by choosing one item
-after the other with the odds of its scores (weights drawn from its prior); one Plackett-Luce ranking (choix); and a
-mixture of Plackett-Luce rankings with hard membership, fitted by EM, the number of clusters chosen on validation ballots.
+``MixedRanking`` fitted to rankings, by its latent utilities; fitted to pairs made from the ballots, by choosing one
+item after the other with the odds of its scores (weights drawn from its prior); one Plackett-Luce ranking; and clusters
+of voters, each with a Plackett-Luce ranking, fitted by EM, the number of clusters chosen on validation ballots.
 Writes results/ballots.csv.
 """
 

@@ -67,7 +67,8 @@ def jobs_of(folders: list[Path], methods: list[str]) -> Iterator[tuple[str, Path
         rated, new = (folder / "ratings.parquet").exists(), read_about(folder)["task"] == "new users"
         for name in methods:
             method = METHODS[name]
-            if (method.track == "comparisons" or rated) and (method.takes_new_users or not new):
+            takes_set = not method.sets or read_about(folder)["set"] in method.sets
+            if takes_set and (method.track == "comparisons" or rated) and (method.takes_new_users or not new):
                 yield name, folder
 
 

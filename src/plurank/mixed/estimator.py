@@ -125,7 +125,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         Number of fits that predictions average over; for ratings, votes and rankings the number of chains, at least 2.
     max_iter : int, default=200
         Maximum number of passes over the comparisons. For ratings, votes and rankings the number of sweeps of each
-        chain, twice as many below 200,000 observations; the first half of them is discarded.
+        chain, three times as many below 200,000 observations; the first half of them is discarded.
     tol : float, default=3e-5
         Gain of the log posterior per comparison below which a pass counts as converged.
     random_state : int, numpy.random.Generator or None, default=None
@@ -370,7 +370,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
             check_enough_users(self.n_rankings, source.n_users)
         if len(source) < 2:
             raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        n_sweeps = self.max_iter if len(source) >= MANY_OBSERVATIONS else 2 * self.max_iter
+        n_sweeps = self.max_iter if len(source) >= MANY_OBSERVATIONS else 3 * self.max_iter
         n_chains = max(self.ensemble, LEAST_CHAINS)
         settings = RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
         return fit_rated(source, settings, engine, on_progress)

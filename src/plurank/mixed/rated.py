@@ -1,11 +1,13 @@
 """How a MixedRanking is fitted to ratings, votes and rankings: choose the numbers of rankings and factors on held-out
 observations, sample the posterior, and summarise it.
 
-Ours. Rankings, weights and their intervals are those of chains without factors. Predictions average over draws of these
-chains, of chains with factors, or of both, whichever predicts held-out observations best.
+Ours. Rankings, weights and their intervals are those of chains without factors, of all that found the same rankings as
+the best one. Predictions average over draws of these chains, of chains with factors, or of both, whichever predicts
+held-out observations best.
 """
 
 from dataclasses import InitVar, dataclass, replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +94,7 @@ def as_arrays(draws: list[Draw], scale: Scale, exposure: Exposure) -> dict[str, 
         **{name: np.array([getattr(draw, part) for draw in draws]) for name, (part, _) in DRAWN.items()},
         "draw_chains_": np.array([draw.chain for draw in draws], np.int64),
         "draw_shares_": np.array([draw.share for draw in draws]),
+        "draw_shown_": np.array([draw.shown for draw in draws]),
         "exposures_": exposure.directions,
         "level_groups_": scale.groups.astype(np.int64),
         "levels_": scale.values,
@@ -229,17 +232,24 @@ def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_p
         )
     n_factors = wanted[-1].n_factors
     exposure = exposure if n_factors else Exposure.none(source.n_items)
+    best = found[plain][0][0]
+    shown = [result for result in found[plain][0] if best.moments.agrees(result.moments)]
     draws = [
-        replace(draw.pad(n_factors, exposure.n), chain=WITH_FACTORS * number + draw.chain, share=float(shape in shapes))
+        replace(
+            draw.pad(n_factors, exposure.n), chain=WITH_FACTORS * number + draw.chain, share=float(shape in shapes),
+            shown=any(result is each for each in shown),
+        )
         for number, shape in enumerate(wanted)
         for result in found[shape][0]
         for draw in result.draws
-    ]
-    by_rankings = [draw for draw in draws if draw.chain == draws[0].chain]
+    ]  # fmt: skip
+    by_rankings = [draw for draw in draws if draw.shown]
     predicting = [draw for draw in draws if draw.share]
+    moments = reduce(Moments.merge, (result.moments for result in shown))
     return _summarise(
-        source, found[plain][0][0], found[shapes[-1]][1], arrays=as_arrays(draws, observations.scale, exposure),
-        explained=explain(by_rankings, predicting) if n_factors else None, selection=choice, quality=quality,
+        source, moments, best.log_likelihoods, found[shapes[-1]][1], selection=choice, quality=quality,
+        arrays=as_arrays(draws, observations.scale, exposure),
+        explained=explain(by_rankings, predicting) if n_factors else None,
     )  # fmt: skip
 
 
@@ -285,9 +295,10 @@ def _choose(
     return selection, shapes, quality.to_dict()
 
 
-def _summarise(source: RatedSource, best: ChainResult, convergence: Convergence, **rest: Any) -> RatedFit:
-    """Summarise the rankings of one chain: posterior means, standard deviations and correlations."""
-    moments = best.moments
+def _summarise(
+    source: RatedSource, moments: Moments, log_likelihoods: Floats, convergence: Convergence, **rest: Any
+) -> RatedFit:
+    """Summarise the rankings that are shown: posterior means, standard deviations and correlations."""
     n = moments.n
     scores, products = moments.scores / n, moments.products / n
     covariances = products - scores[:, :, None] * scores[:, None, :]
@@ -308,7 +319,7 @@ def _summarise(source: RatedSource, best: ChainResult, convergence: Convergence,
         score_correlations=_mean_correlations(covariances),
         user_concentration=_concentrations(moments),
         score_scale=max(float(LOG_ODDS * scores.std()), 1e-6),
-        log_posterior=best.log_likelihoods,
+        log_posterior=log_likelihoods,
         convergence=convergence.to_dict(),
         member_scores=np.zeros((0, *scores.shape)),
         member_weights=np.zeros((0, *weights.shape)),

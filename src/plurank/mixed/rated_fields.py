@@ -26,6 +26,7 @@ ARRAYS: Fields = {
     **{name: field for name, (_, field) in DRAWN.items()},
     "draw_chains_": Field("i", ("draws",), "not negative", True),
     "draw_shares_": Field("f", ("draws",), "not negative", True),
+    "draw_shown_": Field("b", ("draws",), "any", True),
     "exposures_": Field("f", ("Q", "exposures"), "a score", True),
     "level_groups_": Field("i", ("values",), "not negative", True),
     "levels_": Field("f", ("levels",), "finite", True),
@@ -68,6 +69,8 @@ def check_draws(model: Any) -> None:
         for axis, size in zip(field.shape, arrays[name].shape, strict=True):
             if sizes.setdefault(str(axis), size) != size:
                 raise ValueError(f"{name} does not fit the other draws")
+    if not arrays["draw_shown_"].any():
+        raise ValueError("no draw is of the rankings that are shown")
     if not arrays["draw_shares_"].sum() > 0 or (sizes["levels"] and sizes["cuts"] != sizes["levels"] - 1):
         raise ValueError("there are no draws, or thresholds are not as many as levels")
     if arrays["level_groups_"].max(initial=-1) != sizes["levels"] - 1:

@@ -49,13 +49,18 @@ class UtilityPosterior:
     @classmethod
     def of(cls, model: Any) -> "UtilityPosterior":
         """Collect the draws that are attributes of the model."""
-        numbers = zip(model.draw_chains_.tolist(), model.draw_shares_.tolist(), strict=True)
+        more = (model.draw_chains_.tolist(), model.draw_shares_.tolist(), model.draw_shown_.tolist())
         draws = [
-            Draw(**{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()}, chain=chain, share=share)
-            for n, (chain, share) in enumerate(numbers)
+            Draw(
+                **{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()},
+                chain=chain,
+                share=share,
+                shown=shown,
+            )
+            for n, (chain, share, shown) in enumerate(zip(*more, strict=True))
         ]
         predicting = [draw for draw in draws if draw.share > 0]
-        by_rankings = [draw for draw in draws if draw.chain == draws[0].chain]  # the chain that rankings are shown of
+        by_rankings = [draw for draw in draws if draw.shown]
         # what is said from now on is renumbered to levels, the groups of values, so that each is its own
         scale = Scale(np.arange(len(model.levels_), dtype=np.int32), model.levels_, model.level_counts_)
         return cls(predicting, by_rankings, scale, Exposure(model.exposures_), model.items_)

@@ -1,8 +1,8 @@
 """The likelihood of whole rankings of new users, by a particle filter.
 
-Ours. A particle is a draw of the items and of a user. Utilities are drawn from the best item down, each below the one
-before, as in the simulator of Geweke, Hajivassiliou and Keane; particles whose order has become improbable are replaced by
-copies of others. The mean of the products of probabilities is an unbiased estimate.
+Ours. A particle is a draw of the items and of a user. Utilities are drawn from the worst item up, each above the one
+before, as in the simulator of Geweke, Hajivassiliou and Keane; particles whose order has become improbable are replaced
+by copies of others. The mean of the products of probabilities is an unbiased estimate.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def log_likelihoods(draws: Sequence[Draw], said: Rankings, n_particles: int, rng
     """Return the log probability of every user's ranking, (M,), averaged over draws of the items and new users.
 
     Users are drawn from the population: nothing else is known about them. ``n_particles`` for every draw. Of tied items
-    no order is asked; the last group, such as items offered and not ranked, is below all others.
+    no order is asked; the lowest group, such as items offered and not ranked, is below all others.
     """
     parts = []
     for draw in draws:
@@ -40,12 +40,12 @@ def log_likelihoods(draws: Sequence[Draw], said: Rankings, n_particles: int, rng
 def _log_order(utilities: Floats, levels: Codes, rng: np.random.Generator) -> float:
     """Log probability of an order, given particles of expected utilities (n, own) of items sorted by level."""
     n, total, logs = len(utilities), 0.0, np.zeros(len(utilities))
-    upper = np.full(n, np.inf)
-    groups = np.unique(levels)[::-1]
+    lower = np.full(n, -np.inf)
+    groups = np.unique(levels)
     for place, level in enumerate(groups):
         means = utilities[:, levels == level]
-        below = ndtr(upper[:, None] - means)
-        logs += np.log(np.maximum(below, SMALLEST)).sum(axis=1)
+        above = ndtr(means - lower[:, None])
+        logs += np.log(np.maximum(above, SMALLEST)).sum(axis=1)
         shares = np.exp(logs - logs.max())
         if place + 1 == len(groups):
             return float(total + logs.max() + np.log(shares.mean()))
@@ -53,8 +53,8 @@ def _log_order(utilities: Floats, levels: Codes, rng: np.random.Generator) -> fl
             total += logs.max() + np.log(shares.mean())
             edges = np.cumsum(shares) / shares.sum()
             chosen = np.minimum(np.searchsorted(edges, (np.arange(n) + rng.random()) / n), n - 1)
-            utilities, upper, logs = utilities[chosen], upper[chosen], np.zeros(n)
-            means, below = means[chosen], below[chosen]
-        drawn = means + ndtri(np.maximum(rng.random(means.shape) * below, SMALLEST))
-        upper = np.minimum(drawn, upper[:, None]).min(axis=1)
+            utilities, lower, logs = utilities[chosen], lower[chosen], np.zeros(n)
+            means, above = means[chosen], above[chosen]
+        drawn = means - ndtri(np.maximum(rng.random(means.shape) * above, SMALLEST))
+        lower = np.maximum(drawn, lower[:, None]).max(axis=1)
     return float(total)

@@ -13,6 +13,7 @@ from plurank.thurstone.exposure import Exposure
 from plurank.thurstone.sampler import Chain, Observations, Shape
 from plurank.types import Floats, Integers, Progress, silent
 
+SAME = 0.8  # correlation of scores between chains that have found the same rankings
 N_PAIRS = 20  # whose probabilities are followed to see whether chains agree
 
 
@@ -79,6 +80,21 @@ class Moments:
         self.counts += chain.population.counts[order]
         self.logs.append(float(np.log(chain.population.counts.sum())))
         return order
+
+    def merge(self, other: "Moments") -> "Moments":
+        """Add those of another chain, with rankings in the same order."""
+        return Moments(
+            self.scores + other.scores, self.products + other.products, self.weights + other.weights,
+            self.squares + other.squares, self.counts + other.counts, [*self.logs, *other.logs], self.n + other.n,
+        )  # fmt: skip
+
+    def agrees(self, other: "Moments") -> bool:
+        """Check whether another chain has found the same rankings, in the same order, beyond what these share."""
+        one, another = (each.scores / each.n for each in (self, other))
+        if one.shape[1] > 1:
+            one, another = (each - each.mean(axis=1, keepdims=True) for each in (one, another))
+        sizes = np.sqrt((one**2).sum() * (another**2).sum())
+        return bool((one * another).sum() >= SAME * sizes)
 
     def reorder(self, order: Integers) -> None:
         """Put the rankings into this order."""

@@ -19,7 +19,7 @@ LEAST_CHANCE = 1e-9  # of anything predicted
 class Draw:
     """One draw: scores (Q, K) and factors (Q, F) of items; weights (M, K), factors (M, F) and thresholds (M, C) of
     users; their priors: Dirichlet counts (K,), mean (C,) and precision (C, C) of thresholds, coefficients (G, F); the
-    number of the chain; and the share that the draw has in predictions."""
+    number of the chain; the share that the draw has in predictions; and whether its rankings are those shown."""
 
     scores: Floats
     item_factors: Floats
@@ -32,6 +32,7 @@ class Draw:
     coefficients: Floats
     chain: int = 0
     share: float = 1.0
+    shown: bool = True
 
     @classmethod
     def of(cls, chain: Chain, number: int = 0) -> "Draw":
