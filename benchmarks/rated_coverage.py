@@ -34,7 +34,7 @@ CASES = [  # kind, users, items, observations of a user, rankings
 CUTS = {"ratings": np.array([-2.0, 0.2, 0.3, 0.3]), "votes": np.array([-0.6, 0.0]), "rankings": np.zeros(0)}
 CUT_SPREAD, SCORE_SCALE, CONCENTRATION = 0.4, 1.2, 2.0
 Z90 = 1.6449
-RANKS = 20  # bins of the calibration
+BURN_IN, N_DRAWS, THIN = 500, 100, 75  # of a chain for the calibration
 Floats = NDArray[np.float64]
 
 
@@ -106,9 +106,9 @@ def calibrate(seed: int, n_users: int = 60, n_items: int = 12, n_own: int = 8) -
     chain.first_cuts = first  # the prior that the truth was drawn from
     truth = _measure(scores, weights, cut_mean, counts)
     draws = []
-    for sweep in range(2200):
+    for sweep in range(BURN_IN + THIN * N_DRAWS):
         chain.sweep()
-        if sweep >= 200 and sweep % 20 == 0:
+        if sweep >= BURN_IN and sweep % THIN == 0:
             items, users = chain.population.items, chain.vectors
             draws.append(
                 _measure(

@@ -220,6 +220,28 @@ class Chain:
         self.states = states
         self.log_likelihoods.append(sums.users.log_likelihood)
         self.population = self._draw_population(sums, rng)
+        if self.prior is None:
+            self._shift(rng)
+
+    def _shift(self, rng: np.random.Generator) -> None:
+        """Draw the origin of utilities: popularity and thresholds move together, which no observation notices.
+
+        One at a time they would move slowly. The means of their priors move, too, so that only priors of these count.
+        """
+        population = self.population
+        precision = hyper.ITEM_COUNT * population.item_precision[0, 0]
+        pull = -hyper.ITEM_COUNT * population.item_precision[0] @ population.item_mean
+        if len(population.cut_mean):
+            precision += hyper.CUT_COUNT * population.cut_precision[0, 0]
+            pull -= hyper.CUT_COUNT * population.cut_precision[0] @ (population.cut_mean - self.first_cuts)
+        shift = float(pull / precision + rng.standard_normal() / np.sqrt(precision))
+        population.items[:, 0] += shift
+        population.item_mean[0] += shift
+        population.cut_mean[:1] += shift
+        for state in self.states:
+            state.cuts[:, :1] += shift
+            if state.utilities is not None:
+                state.utilities += shift
 
     def _draw_population(self, sums: SweepSums, rng: np.random.Generator) -> Population:
         before, users = self.population, sums.users
