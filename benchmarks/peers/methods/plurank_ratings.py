@@ -9,7 +9,7 @@ import plurank
 from benchmarks.peers.case import Floats, Predict, Train
 from benchmarks.peers.methods.plurank_mixed import log_odds
 
-SETTINGS = [{"n_rankings": 3}, {"n_rankings": 6}, {"n_rankings": 10}]
+SETTINGS = [{"n_rankings": 3}, {"n_rankings": 6}]
 
 
 def fit(train: Train, seed: int, threads: int, **setting: Any) -> Predict:  # noqa: ARG001  the environment is told

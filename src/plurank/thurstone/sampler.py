@@ -241,7 +241,7 @@ class Chain:
         for state in self.states:
             state.cuts[:, :1] += shift
             if state.utilities is not None:
-                state.utilities += shift
+                state.utilities[:] += shift
 
     def _draw_population(self, sums: SweepSums, rng: np.random.Generator) -> Population:
         before, users = self.population, sums.users
