@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from plurank.choices import EngineName
+from plurank.data.rated import RatedItems
 from plurank.engine.blocks import sum_tree
 from plurank.exceptions import Argument, EngineError, ParameterError
 from plurank.store.store import Store
@@ -77,6 +78,15 @@ class LocalEngine:
 def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
     """Return the engine that a fit of these data runs on."""
     check_choice("engine", engine, EngineName)
+    if engine != "local" and isinstance(X, RatedItems):
+        raise ParameterError(
+            (
+                Argument("engine", engine),
+                " requires a store of comparisons; ratings and rankings are sampled in memory.",
+            ),
+            parameter="engine",
+            hint=("Use ", Argument("engine", "local"), "."),
+        )
     if engine != "local" and not isinstance(X, Store):
         raise ParameterError(
             (Argument("engine", engine), " requires a store, not comparisons in memory."),

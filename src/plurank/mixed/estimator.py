@@ -366,6 +366,13 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
                 parameter="checkpoint",
             )
+        for name, default in (("concentration", None), ("score_scale", None), ("from_ratings", None), ("init", "best")):
+            if getattr(self, name) != default:
+                raise ParameterError(
+                    (Argument(name), " is for comparisons, got ratings or rankings, whose posterior is sampled."),
+                    parameter=name,
+                    hint=("Leave ", Argument(name), " out, or in Python fit(ratings.to_comparisons())."),
+                )
         if self.n_rankings != "auto":
             check_enough_users(self.n_rankings, source.n_users)
         if len(source) < 2:
@@ -807,7 +814,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         polars.DataFrame
             One row for every value, ascending: value, ratings (how many), share (of all ratings), threshold (the mean
             over users of the utility above which they give this value or a higher one; null for the lowest), spread
-            (its standard deviation over users). A utility is expected to differ by 1 from what a rating shows.
+            (its standard deviation over users). Utilities have a standard deviation of 1 around what is expected.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """Fitted attributes of a MixedRanking that was fitted to ratings, votes or rankings: draws from its posterior.
 
-They stand apart from what computes with them, which need not be loaded to read a model.
+Ours. They stand apart from what computes with them, which need not be loaded to read a model.
 """
 
 from typing import Any

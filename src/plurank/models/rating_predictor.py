@@ -122,8 +122,8 @@ class RatingPredictor(Estimator):
 
         Parameters
         ----------
-        X : data frame
-            Columns user, item, rating.
+        X : Ratings or data frame
+            The ratings; a frame has columns user, item, rating.
         y : None
             Ignored; scikit-learn passes it.
         columns : mapping of str to str or None, default=None
@@ -151,7 +151,7 @@ class RatingPredictor(Estimator):
             If the calibration had not converged; it is kept.
         """
         self._check_parameters()
-        rated = read_rated(X, "rating", columns)
+        rated = read_rated(X.to_frame() if isinstance(X, Ratings) else X, "rating", columns)
         for sentence in list_exclusions(rated.excluded):
             warnings.warn(sentence, SkippedWarning, stacklevel=2)
         levels = np.unique(rated.values)
