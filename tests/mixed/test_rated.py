@@ -130,6 +130,7 @@ def test_ratings_are_predicted_better_than_by_the_means_of_items(recovered, halv
     train, test = (half.to_frame() for half in halves)
     predictor = RatingPredictor(recovered).fit(train)
     found = predictor.predict(test)
+    np.testing.assert_array_equal(RatingPredictor(recovered).fit(halves[0]).predict(test), found)
     assert predictor.levels_.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
     assert ((found >= 1) & (found <= 5)).all()
     means = test.join(train.group_by("item").agg(mean=pl.col("rating").mean()), on="item", maintain_order="left")
@@ -243,7 +244,7 @@ def test_what_has_no_utilities_is_fitted_to_comparisons(small, parameters):
 def test_a_fit_to_comparisons_forgets_the_draws(small):
     comparisons = Ratings.from_frame(small.frame).to_comparisons()
     given = {"concentration": 1.0, "score_scale": 1.0, "max_iter": 20}
-    again = fit(small.frame, **given)
+    again = fit(small.frame, max_iter=3).set_params(**given)
     assert again.posterior is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -327,6 +328,15 @@ def test_wrong_numbers_of_factors_are_refused(small, n_factors):
         MixedRanking(2, n_factors=n_factors).fit(small.frame)
 
 
+@pytest.mark.parametrize(
+    "parameters", [{"concentration": 1.0}, {"score_scale": 1.0}, {"from_ratings": False}, {"init": "random"}]
+)
+def test_parameters_that_are_for_comparisons_are_refused(small, parameters):
+    (name,) = parameters
+    with pytest.raises(ParameterError, match=f"{name} is for comparisons, got ratings or rankings"):
+        MixedRanking(2, **parameters).fit(small.frame)
+
+
 def test_what_draws_cannot_do_is_refused_with_a_reason(models, small, tmp_path):
     with pytest.raises(
         ParameterError, match=r"a model fitted to ratings cannot be updated\. Fit again with all of them"
@@ -335,6 +345,8 @@ def test_what_draws_cannot_do_is_refused_with_a_reason(models, small, tmp_path):
     with pytest.raises(ParameterError, match="checkpoint is for fits of comparisons in a store"):
         MixedRanking(2).fit(Ratings.from_frame(small.frame), checkpoint=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+    with pytest.raises(ParameterError, match="ratings and rankings are sampled in memory"):
+        MixedRanking(2).fit(Ratings.from_frame(small.frame), engine="dask")
     with pytest.raises(ParameterError, match="no rating scale"):
         models["rankings"].rating_scale()
 
