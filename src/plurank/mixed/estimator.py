@@ -609,6 +609,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
     def _own_values(self) -> dict[str, Any]:
         return {
             **super()._own_values(),
+            **({} if self.posterior is None else {"method": "rankings and weights by sampling the posterior"}),
             "observed": self.observed_ or "comparisons",
             "convergence": self.convergence_,
             "explained": self.explained_,
@@ -647,7 +648,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
     def _rated_details(self, posterior: "UtilityPosterior") -> dict[str, str]:
         n_factors = posterior.draws[0].shape.n_factors
         found = {
-            "a ranking is": SCORES,
+            "a ranking is": "a score per item: its expected utility, in log odds of being preferred",
             "mixing": "an item has one utility for a user: the weighted average of the rankings' scores, and an error",
         }
         if posterior.scale.n_cuts:
