@@ -169,6 +169,12 @@ def test_a_report_of_ratings_is_written(run, fitted, tmp_path):
     assert "i00" in page
 
 
+def test_a_report_with_ratings_leaves_nobody_out_whom_the_model_knows(run, fitted, stars, tmp_path):
+    run("report", fitted, stars, "-o", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "left out" not in page.split("The shared rankings")[0]
+
+
 def test_update_says_that_a_model_of_ratings_cannot_learn_more(run, fitted, stars, tmp_path):
     result = run("update", fitted, stars, "-o", tmp_path / "updated.plurank", code=2)
     assert "a model fitted to ratings cannot be updated. Fit again with all of them" in result.stderr

@@ -70,7 +70,8 @@ def write_report(
         The file to write; it is complete or absent.
     comparisons : Comparisons, Store, data frame or None, default=None
         The comparisons that the model was fitted to. With these, the page shows data-quality problems, and the model
-        and one ranking are fitted again to part of them and judged on the rest.
+        and one ranking are fitted again to part of them and judged on the rest. A model fitted to ratings, votes or
+        rankings has looked for problems and judged itself already.
     test : Comparisons, Store, data frame or None, default=None
         Test comparisons to judge both on instead; they are then fitted to all of ``comparisons``.
     title : str or None, default=None
@@ -105,8 +106,10 @@ def write_report(
     check_is_fitted(model)
     target = check_target(path)
     source = None if comparisons is None else as_source(comparisons)
-    quality, reason = _measure(model, source, test, random_state, on_progress)
-    data = model.data_ if source is None else source.summary()
+    # a model of ratings was fitted to more than their comparisons, and has measured itself
+    described = None if model.posterior is not None else source
+    quality, reason = _measure(model, described, test, random_state, on_progress)
+    data = model.data_ if described is None else described.summary()
     on_progress("drawing", 0.0)
     text = _render(model, source, data, quality, reason, title or TITLE, on_progress, with_people=with_people)
     with write_beside(target) as beside:
