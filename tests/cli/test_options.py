@@ -26,6 +26,7 @@ WRONG = {
         "--method": ["other"],
         "--component": ["other", "mallows --mixing utility", "mallows --ensemble 2", "strict --checkpoint {out}"],
         "--mixing": ["other", "utility --method topic"],
+        "--factors": ["-1", "two", "2 --method topic"],
         "--ensemble": ["0", str(HUGE)],
         "--max-iter": ["0", str(HUGE)],
         "--detection": ["other --method topic", "whitened"],

@@ -87,7 +87,7 @@ def test_fit_models_votes_and_rankings_directly(run, truth, tmp_path):
     votes, ballots = tmp_path / "votes.csv", tmp_path / "ballots.csv"
     truth.frame.with_columns(rating=(pl.col("rating") - 3).sign()).write_csv(votes)
     truth.ballots.write_csv(ballots)
-    for file, observed, noun in ((votes, "votes", "ratings"), (ballots, "rankings", "ranked items")):
+    for file, observed, noun in ((votes, "votes", "votes"), (ballots, "rankings", "ranked items")):
         result = run("fit", file, *SHORT, "-o", tmp_path / "m.plurank", "--json")
         assert json.loads(result.stdout)["observed"] == observed
         assert noun in result.stderr

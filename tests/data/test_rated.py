@@ -192,7 +192,7 @@ def test_ratings_become_the_comparisons_of_their_frame(many, assert_same):
 
 def test_users_with_one_rating_or_the_same_throughout_are_pointed_out(ratings):
     assert ratings.diagnose() == ratings.problems == [
-        "1 of 3 users have a single rating: that does not help to tell rankings apart.",
+        "1 of 3 users rated a single item: that does not help to tell rankings apart.",
         "1 of 3 users gave the same rating throughout.",
     ]  # fmt: skip
     found = ratings.summary()
@@ -206,7 +206,7 @@ def test_users_with_one_rating_or_the_same_throughout_are_pointed_out(ratings):
 def test_items_that_nobody_rated_any_more_are_listed(ratings):
     rest = ratings.select(ratings.codes != 0)
     assert rest.summary()["uncompared_items"] == ["cola"]
-    assert "1 item of 3 have fewer than two ratings." in rest.problems
+    assert "1 of 3 items got fewer than two ratings." in rest.problems
 
 
 # parts

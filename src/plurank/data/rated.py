@@ -15,7 +15,7 @@ from plurank.data.coded import Exclusion, RatingTable, ValueKind, list_exclusion
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import Summary, summarise_counts
 from plurank.data.encoding import Labels, as_labels, as_series, look_up, object_array
-from plurank.data.ratings import compare_rated, is_agreement, read_rated
+from plurank.data.ratings import SILENT, compare_rated, is_agreement, read_rated
 from plurank.exceptions import Argument, DataError
 from plurank.random import RandomState, as_generator, draw_seed, uniforms_of
 from plurank.text import count, describe_spread
@@ -43,8 +43,6 @@ class RatedItems:
     texts: tuple[str, ...] | None = None
     excluded: tuple[Exclusion, ...] = ()
 
-    noun = "rating"
-
     def __post_init__(self) -> None:
         for field in fields(self):
             array = getattr(self, field.name)
@@ -57,6 +55,11 @@ class RatedItems:
     def kind(self) -> ValueKind:
         """What a value is."""
         raise NotImplementedError
+
+    @property
+    def noun(self) -> str:
+        """What to call an observation."""
+        return {"rating": "rating", "vote": "vote", "rank": "ranked item"}[self.kind]
 
     @property
     def n_users(self) -> int:
@@ -231,18 +234,14 @@ class RatedItems:
     def problems(self) -> list[str]:
         """One sentence for each data-quality problem; an empty list where there is none."""
         found = list_exclusions(self.excluded)
-        sizes = np.diff(self.offsets)
-        if few := int((sizes < 2).sum()):
-            found.append(
-                f"{few:,} of {count(self.n_users, 'user')} have a single {self.noun}: "
-                "that does not help to tell rankings apart."
-            )
-        same = self._count_uniform()
-        if same:
-            found.append(f"{same:,} of {count(self.n_users, 'user')} gave the same {self.noun} throughout.")
-        seldom = int((np.bincount(self.codes, minlength=self.n_items) < 2).sum())
-        if seldom:
-            found.append(f"{count(seldom, 'item')} of {self.n_items:,} have fewer than two {self.noun}s.")
+        single, alike = SILENT[self.kind]
+        users = count(self.n_users, "user")
+        if few := int((np.diff(self.offsets) < 2).sum()):
+            found.append(f"{few:,} of {users} {single}: that does not help to tell rankings apart.")
+        if same := self._count_uniform():
+            found.append(f"{same:,} of {users} {alike}.")
+        if seldom := int((np.bincount(self.codes, minlength=self.n_items) < 2).sum()):
+            found.append(f"{seldom:,} of {count(self.n_items, 'item')} got fewer than two {self.noun}s.")
         return found
 
     def _count_uniform(self) -> int:
@@ -477,8 +476,6 @@ class Rankings(RatedItems):
     """
 
     n_unranked: int = 0
-
-    noun = "ranked item"
 
     @property
     def kind(self) -> ValueKind:
