@@ -32,7 +32,7 @@ class Length:
 
     @classmethod
     def of(cls, n_sweeps: int, n_draws: int) -> "Length":
-        """Give half of the sweeps to the burn-in."""
+        """Return the length of chains with so many sweeps, of which the first half is the burn-in."""
         burn_in = max(n_sweeps // 2, 1)
         kept = max(min(n_draws, n_sweeps - burn_in), 1)
         return cls(burn_in, kept, max((n_sweeps - burn_in) // kept, 1))
