@@ -1,5 +1,6 @@
 """Ratings and Rankings: what users said about single items, sorted by user and never changed."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -28,7 +29,7 @@ UNRANKED = -np.inf  # the value of an item that was offered and not ranked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RatedItems:
+class RatedItems(ABC):
     """Items that users rated or ranked, as integer codes: 8 bytes an observation, and a few for each user.
 
     User u said something about items ``codes[offsets[u]:offsets[u + 1]]``, in the order of ``levels``, the worst first.
@@ -52,9 +53,9 @@ class RatedItems:
                 object.__setattr__(self, field.name, view)
 
     @property
+    @abstractmethod
     def kind(self) -> ValueKind:
         """What a value is."""
-        raise NotImplementedError
 
     @property
     def noun(self) -> str:

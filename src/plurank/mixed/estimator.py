@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import polars as pl
 
-from plurank import models
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import add_update
@@ -713,79 +712,23 @@ class MixedRanking(ScoredRankings, OldAttributes):
             return self.posterior.utilities(users, rows, items)  # type: ignore[arg-type]
         return super().utilities(users, rows, items)
 
-    def rank(self, user: Any = None, *, weights: Any = None) -> pl.DataFrame:
-        """Rank all items for one user, best first, with intervals of the ranks.
-
-        Parameters
-        ----------
-        user : label or None, default=None
-            A user of the model; None ranks by the mean weights.
-        weights : array-like of shape (K,) or None, default=None
-            Weights of somebody else, such as a row of what ``transform`` returned; they take precedence over ``user``.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns item, score, rank, lower, upper. The score is the probability to be preferred to another item drawn
-            at random; lower and upper bound the rank with 90% probability.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        DataError
-            If the model does not know the user.
-        ParameterError
-            If the weights are not K numbers >= 0 that sum to 1.
-        """
-        check_is_fitted(self)
-        if self.posterior is None or user is None or weights is not None:
-            return super().rank(user, weights=weights)
+    def _rank_by_draws(self, user: Any) -> pl.DataFrame | None:
+        if self.posterior is None:
+            return None
         self.weights_of(user, None)  # raises for somebody unknown
         return self.posterior.rank(self.posterior.users(), int(look_up([user], self.users_, "user")[0]))
 
-    def fold_in(self, answers: Any = None) -> "Person":
-        """Infer the weights of one new person; the model stays as it is.
-
-        Parameters
-        ----------
-        answers : sequence of (winner, loser), Comparisons, Ratings, Rankings, data frame or None, default=None
-            Pairs of item labels, or the comparisons, ratings or ranking of one user; None for somebody who has not
-            answered anything yet.
-
-        Returns
-        -------
-        Person
-            Weights with intervals, the order of all items, predictions, and which pairs to ask next.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        DataError
-            If an item is unknown or compared with itself, or the answers are not of exactly one user.
-
-        Examples
-        --------
-        >>> import plurank
-        >>> made = plurank.simulate(200, 4, 2, 40, rankings=[[0, 1, 2, 3], [3, 2, 1, 0]], random_state=0)
-        >>> model = plurank.MixedRanking(2, random_state=0).fit(made.comparisons)
-        >>> person = model.fold_in([(3, 0), (3, 1), (2, 0)])
-        >>> person.rank()["item"].to_list()
-        [3, 2, 1, 0]
-        """
-        check_is_fitted(self)
+    def _person(self, answers: Any) -> "Person":
         if self.posterior is None:
-            return super().fold_in(answers)
+            return super()._person(answers)
         from plurank.mixed.utilities import RatedPerson
 
         said = answers if answers is None or isinstance(answers, (list, tuple)) else as_observations(answers)
-        if isinstance(said, RatedItems):
-            if said.n_users != 1:
-                raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform.")
-            return RatedPerson(self, self._rated_in_own_items(said))
-        given = models.as_answers(answers, self.items_)
-        return RatedPerson(self, given if given.items is self.items_ else self._in_own_items(given))
+        if not isinstance(said, RatedItems):
+            return RatedPerson(self, self._answers_of(answers))
+        if said.n_users != 1:
+            raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform for many.")
+        return RatedPerson(self, self._rated_in_own_items(said))
 
     def _rated_in_own_items(self, said: RatedItems) -> RatedItems:
         assert self.posterior is not None

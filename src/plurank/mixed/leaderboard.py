@@ -110,12 +110,20 @@ class ScoredRankings(RankingModel, loadable=False):
         >>> model.rank().select("item", "rank", "lower", "upper").row(0)
         (2, 1, 1, 1)
         """
+        check_is_fitted(self)
+        drawn = None if user is None or weights is not None else self._rank_by_draws(user)
+        if drawn is not None:
+            return drawn
         frame = super().rank(user, weights=weights)
         user_concentration = np.inf
         if user is not None and weights is None:
             user_concentration = float(self.user_concentration_[look_up([user], self.users_, "user")[0]])
         own = self.weights_of(user, weights)
         return self._with_places(frame, own, draw_user(own, user_concentration))
+
+    def _rank_by_draws(self, user: Any) -> pl.DataFrame | None:  # noqa: ARG002
+        """Rank all items for a known user by draws from the posterior; None for a model that has none."""
+        return None
 
     def _place_scores(self) -> tuple[Floats, Floats, Floats]:
         if self.mixing_ == "utility":

@@ -468,8 +468,9 @@ class RankingModel(PreferenceModel):
 
         Parameters
         ----------
-        answers : sequence of (winner, loser), Comparisons, data frame or None, default=None
-            Pairs of item labels, or the comparisons of one user; None for somebody who has not answered anything yet.
+        answers : sequence of (winner, loser), Comparisons, Ratings, Rankings, data frame or None, default=None
+            Pairs of item labels, or what one user compared, rated or ranked; None for somebody who has not answered
+            anything yet.
 
         Returns
         -------
@@ -493,8 +494,16 @@ class RankingModel(PreferenceModel):
         [3, 2, 1, 0]
         """
         check_is_fitted(self)
+        return self._person(answers)
+
+    def _person(self, answers: Any) -> "Person":
+        """Fold in one person."""
+        return models.Person(self, self._answers_of(answers))
+
+    def _answers_of(self, answers: Any) -> Comparisons:
+        """Take the pairs or comparisons of one person, numbered as in the model."""
         given = models.as_answers(answers, self.items_)
-        return models.Person(self, given if given.items is self.items_ else self._in_own_items(given))
+        return given if given.items is self.items_ else self._in_own_items(given)
 
     def next_pair(self, answers: Any = None) -> tuple[Any, Any]:
         """Return the pair of items to ask a new person about next: the one with the largest expected information gain.
