@@ -42,8 +42,10 @@ class Sweep(NamedTuple):
         )
         if observed.kind in LINKED:
             some = some._replace(link_offsets=links - links[0], links=observed.links[links[0] : links[-1]])
+        counts = self.prior.counts
+        prior = self.prior._replace(counts=counts[own] if counts.ndim == 2 else counts)
         return self._replace(
-            observed=some, factor_means=self.factor_means[own], base=self.base + first, users=self.users[own],
+            observed=some, prior=prior, factor_means=self.factor_means[own], base=self.base + first, users=self.users[own],
             cuts=self.cuts[own], w=self.w[begin:end],
         )  # fmt: skip
 
@@ -56,7 +58,8 @@ def simulate_sweep(rng, kind, sizes, n_rankings, n_factors, n_cuts, n_items=8, c
     items, users = np.zeros((n_items, width)), np.zeros((n_users, width))
     items[:, :size] = scale * rng.standard_normal((n_items, size))
     factor_means = 0.5 * rng.standard_normal((n_users, n_factors))
-    counts = rng.uniform(0.3, 3.0, n_rankings) if counts is None else counts
+    if counts is None:  # one prior for all, or one for each user
+        counts = rng.uniform(0.3, 3.0, (n_users, n_rankings) if rng.random() < 0.5 else n_rankings)
     root = 0.3 * rng.standard_normal((n_cuts, n_cuts)) + np.eye(n_cuts)
     mean = np.concatenate([[-1.0], np.zeros(n_cuts)])[:n_cuts]
     prior = UserPrior(counts, mean, root.T @ root)
@@ -67,7 +70,9 @@ def simulate_sweep(rng, kind, sizes, n_rankings, n_factors, n_cuts, n_items=8, c
     new = np.ones(n_users, dtype=bool)
     while new.any():  # again where ratings to compare do not differ, which users are not asked about
         users[new, 0] = 1.0
-        users[new, 1 : 1 + n_rankings] = rng.dirichlet(counts, new.sum())
+        users[new, 1 : 1 + n_rankings] = [
+            rng.dirichlet(own) for own in np.broadcast_to(counts, (n_users, n_rankings))[new]
+        ]
         users[new, 1 + n_rankings : size] = factor_means[new] + rng.standard_normal((new.sum(), n_factors))
         cuts[new] = mean + rng.standard_normal((new.sum(), n_cuts)) @ np.linalg.inv(root).T
         own = new[owners]

@@ -33,7 +33,7 @@ def moments(x):
 def silent_users(n_users, prior, n_factors=0):
     """Users without observations: what is drawn of them has its prior distribution."""
     observed = Observed("rated", np.zeros(n_users + 1, np.int64), NO_CODES, NO_CODES)
-    n_rankings, n_cuts = len(prior.counts), len(prior.cut_mean)
+    n_rankings, n_cuts = prior.counts.shape[-1], len(prior.cut_mean)
     users = np.zeros((n_users, padded(1 + n_rankings + n_factors)))
     users[:, 0], users[:, 1 : 1 + n_rankings] = 1.0, 1.0 / n_rankings
     items, cuts = np.zeros((1, users.shape[1])), np.zeros((n_users, n_cuts))

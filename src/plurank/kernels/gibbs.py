@@ -17,8 +17,8 @@ from plurank.kernels.threads import run
 from plurank.types import Codes, Floats, Integers
 
 _draw_users = function(
-    "draw_users", INT, INT, INT, INTS, CODES, CODES, INTS, CODES, FLOATS, INT, INT, INT, FLOATS, FLOATS, FLOATS, FLOATS,
-    KEYS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, INT, OUT_FLOATS,
+    "draw_users", INT, INT, INT, INTS, CODES, CODES, INTS, CODES, FLOATS, INT, INT, INT, FLOATS, INT, FLOATS, FLOATS,
+    FLOATS, KEYS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, INT, OUT_FLOATS,
 )  # fmt: skip
 _gibbs_memory = function("gibbs_memory", INT, INT, INT, INT, returns=INT)
 _sum_by_item = function(
@@ -48,7 +48,7 @@ def draw_users(
     """
     offsets, n = observed.offsets, len(observed.codes)
     n_users, n_factors = factor_means.shape
-    n_rankings, n_cuts = len(prior.counts), cuts.shape[1]
+    n_rankings, n_cuts = prior.counts.shape[-1], cuts.shape[1]
     width = padded(1 + n_rankings + n_factors)
     check(len(offsets) == n_users + 1 and offsets[-1] == n == len(w))
     if observed.kind in ("compared", "compared ratings"):
@@ -56,12 +56,13 @@ def draw_users(
     else:
         check(len(observed.levels) == n)
     check(items.shape[1] == width and users.shape == (n_users, width) and len(cuts) == n_users and len(key) == 1)
+    check(prior.counts.shape in ((n_rankings,), (n_users, n_rankings)))
     check(prior.cut_mean.shape == (n_cuts,) and prior.cut_precision.shape == (n_cuts, n_cuts))
     logs, most = np.empty(n_users), most_of(offsets)
     run(
         _draw_users, n_users, n * (20.0 * (n_cuts + 2) + width * width), KINDS.index(observed.kind), offsets,
         observed.codes, observed.levels, observed.link_offsets, observed.links, items, n_rankings, n_factors, n_cuts,
-        prior.counts, factor_means, prior.cut_mean, np.ascontiguousarray(prior.cut_precision), key, base, users, cuts,
+        np.ascontiguousarray(prior.counts), n_rankings if prior.counts.ndim == 2 else 0, factor_means, prior.cut_mean, np.ascontiguousarray(prior.cut_precision), key, base, users, cuts,
         w, logs, most, memory=_gibbs_memory(n_rankings, n_factors, n_cuts, most),
     )  # fmt: skip
     return logs

@@ -87,13 +87,13 @@ INLINE void fill_normals(Stream& stream, i64 n, f64* normals) {
 struct Population {
     i64 n_rankings, n_factors, n_cuts, size, width;
     const f64* items;                     // (Q, width)
-    const f64* counts;                    // (K,) of the Dirichlet prior
     const f64 *cut_mean, *cut_precision;  // (C,), (C, C) of thresholds
 };
 
 // Scratch memory for one user.
 struct UserDraw {
     const Population& all_users;
+    const f64* counts = nullptr;           // (K,) of the Dirichlet prior
     f64 *f, *lower, *upper, *w, *some;     // (n,)
     f64 *products, *rhs, *gradient;        // (size, width), (width,)
     f64 *factor, *normals, *cuts, *trial;  // (F, width), (width,), (C + 2,), (C + 2,)
@@ -336,7 +336,7 @@ struct UserDraw {
         const f64 *of_k = products + k * width, *of_j = products + j * width;
         const f64 now = user[k], other = user[j], total = now + other, slope = gradient[k] - gradient[j];
         const f64 bend = of_k[k] - 2.0 * of_k[j] + of_j[j];
-        const f64 a = all_users.counts[k - 1], b = all_users.counts[j - 1];
+        const f64 a = counts[k - 1], b = counts[j - 1];
         const auto log_beta = [&](f64 y) INLINE_LAMBDA {
             return a * min(y, 0.0) - b * max(y, 0.0) - (a + b) * log(1.0 + exp(-abs(y)));
         };
@@ -396,7 +396,7 @@ struct UserDraw {
 
 EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
     const i64 size = 1 + n_rankings + n_factors;
-    const Population p{n_rankings, n_factors, n_cuts, size, padded(size), nullptr, nullptr, nullptr, nullptr};
+    const Population p{n_rankings, n_factors, n_cuts, size, padded(size), nullptr, nullptr, nullptr};
     Arena arena(nullptr);
     UserDraw(arena, p, most);
     return arena.needed();
@@ -405,21 +405,24 @@ EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
 // Draw thresholds, utilities, weights and factors of users first to last - 1, one after the other given the items.
 //
 // Users are numbered from `base` on in the whole population. users (M, width) and cuts (M, C) are the state; means
-// (M, F) the prior means of factors; w (n,) the utilities, part of the state but where items are rated. levels (n,) of
-// ratings and rankings; of comparisons n items with links, see draw_compared. logs (M,) becomes the log-likelihood, w
-// integrated out (of rankings and comparisons that of w).
+// (M, F) the prior means of factors, counts those of the weights' Dirichlet prior, counts_step apart for each user; w
+// (n,) the utilities, part of the state but where items are rated. levels (n,) of ratings and rankings; of comparisons
+// n items with links, see draw_compared. logs (M,) becomes the log-likelihood, w integrated out (of rankings and
+// comparisons that of w).
 EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const i32* codes, const i32* levels,
                        const i64* link_offsets, const i32* links, const f64* items, i64 n_rankings, i64 n_factors,
-                       i64 n_cuts, const f64* counts, const f64* means, const f64* cut_mean, const f64* cut_precision,
-                       const u64* key, i64 base, f64* users, f64* cuts, f64* w, f64* logs, i64 most, f64* memory) {
+                       i64 n_cuts, const f64* counts, i64 counts_step, const f64* means, const f64* cut_mean,
+                       const f64* cut_precision, const u64* key, i64 base, f64* users, f64* cuts, f64* w, f64* logs,
+                       i64 most, f64* memory) {
     const i64 size = 1 + n_rankings + n_factors, width = padded(size);
-    const Population p{n_rankings, n_factors, n_cuts, size, width, items, counts, cut_mean, cut_precision};
+    const Population p{n_rankings, n_factors, n_cuts, size, width, items, cut_mean, cut_precision};
     Arena arena(memory);
     UserDraw draw(arena, p, most);
     for (i64 u = first; u < last; ++u) {
         const i64 begin = offsets[u], n = offsets[u + 1] - begin;
         Stream stream = Stream::of(*key, base + u);
         f64* user = users + u * width;
+        draw.counts = counts + u * counts_step;
         for (i64 e = 0; e < n; ++e) {
             draw.rows[e] = items + codes[begin + e] * width;
             draw.f[e] = dot(draw.rows[e], user, width);

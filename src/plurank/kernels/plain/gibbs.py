@@ -85,7 +85,9 @@ def draw_users(
     w: Floats,
 ) -> Floats:
     n_users, n_factors = factor_means.shape
-    logs, size = np.empty(n_users), 1 + len(prior.counts) + n_factors
+    n_rankings = prior.counts.shape[-1]
+    logs, size = np.empty(n_users), 1 + n_rankings + n_factors
+    counts = np.broadcast_to(prior.counts, (n_users, n_rankings))
     for u, (begin, end) in enumerate(itertools.pairwise(observed.offsets)):
         own, user, stream = slice(begin, end), users[u], _Stream(key, base + u)
         x, said, utilities = items[observed.codes[own]], observed.levels[own], w[own]
@@ -106,7 +108,7 @@ def draw_users(
             logs[u] = -0.5 * ((utilities - f) ** 2).sum()
         products = (x.T @ x)[:size, :size]
         gradient = ((utilities - f) @ x)[:size]
-        _move_weights(user, gradient, products, prior.counts, stream)
+        _move_weights(user, gradient, products, counts[u], stream)
         if n_factors:
             z = slice(size - n_factors, size)
             right = factor_means[u] + gradient[z] + products[z, z] @ user[z]
