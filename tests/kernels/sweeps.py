@@ -44,8 +44,8 @@ class Sweep(NamedTuple):
             some = some._replace(link_offsets=links - links[0], links=observed.links[links[0] : links[-1]])
         prior = self.prior.of_users(own)
         return self._replace(
-            observed=some, prior=prior, factor_means=self.factor_means[own], base=self.base + first, users=self.users[own],
-            cuts=self.cuts[own], w=self.w[begin:end],
+            observed=some, prior=prior, factor_means=self.factor_means[own], base=self.base + first,
+            users=self.users[own], cuts=self.cuts[own], w=self.w[begin:end],
         )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ def padded(n: int) -> int:
 
 
 class UserPrior(NamedTuple):
-    """Priors of a user's state, each the same for all or one for each user: Dirichlet counts of weights, (K,) or (M, K);
+    """Priors of a user's state, the same for all or one for each user: Dirichlet counts of weights, (K,) or (M, K);
     mean and precision of thresholds, (C,) and (C, C) or (M, C) and (M, C, C); precisions of factors, (F,) or (M, F),
     None for 1.
 
@@ -32,17 +32,15 @@ class UserPrior(NamedTuple):
     def of_users(self, chosen: slice) -> "UserPrior":
         """Return the prior of some users."""
         cuts, factors = (self.cut_mean, self.cut_precision), self.factor_precision
-        return UserPrior(
-            self.counts[chosen] if self.counts.ndim == 2 else self.counts,
-            *(cuts if self.cut_mean.ndim == 1 else (each[chosen] for each in cuts)),
-            factors if factors is None or factors.ndim == 1 else factors[chosen],
-        )
+        mean, precision = cuts if self.cut_mean.ndim == 1 else (each[chosen] for each in cuts)
+        counts = self.counts[chosen] if self.counts.ndim == 2 else self.counts
+        return UserPrior(counts, mean, precision, factors if factors is None or factors.ndim == 1 else factors[chosen])
 
-    def for_each(self, n_users: int, n_factors: int) -> "UserPrior":
-        """Return one prior for each of so many users."""
+    def for_each(self, n_users: int, n_factors: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return all parts once for each of so many users."""
         n_rankings, n_cuts = self.counts.shape[-1], self.cut_mean.shape[-1]
         precision = np.ones(n_factors) if self.factor_precision is None else self.factor_precision
-        return UserPrior(
+        return (
             np.broadcast_to(self.counts, (n_users, n_rankings)),
             np.broadcast_to(self.cut_mean, (n_users, n_cuts)),
             np.broadcast_to(self.cut_precision, (n_users, n_cuts, n_cuts)),

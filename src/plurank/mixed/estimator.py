@@ -12,7 +12,7 @@ import polars as pl
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import add_update
-from plurank.data.encoding import Labels, look_up, object_array
+from plurank.data.encoding import join_labels, look_up
 from plurank.data.rated import RatedItems
 from plurank.engine.blocks import as_comparisons, as_observations
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
@@ -497,15 +497,17 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return observe(comparisons, self.from_ratings, self.from_ratings_, self.rating_weight_)
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
-        """Learn from further comparisons of known and new users and items, without those seen before.
+        """Learn from further data of known and new users and items, without those seen before.
 
-        What earlier comparisons said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of
-        each user's weights; the result is close to a fit to all comparisons together. Rankings keep their order.
+        What earlier data said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of each
+        user's weights, of ratings, votes and rankings by the draws of both; the result is close to a fit to all data
+        together. Rankings keep their order.
 
         Parameters
         ----------
-        X : Comparisons, Store or data frame
-            The further comparisons.
+        X : Comparisons, Ratings, Rankings, Store or data frame
+            The further data. A model of ratings, votes or rankings takes any of these; others take comparisons, and
+            make them of ratings and rankings.
         on_progress : callable, default=silent
             Called with the name of a stage and the share of it that is done.
 
@@ -519,8 +521,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         NotFittedError
             If the model is not fitted.
         ParameterError
-            If the model was fitted to ratings, votes or rankings, or ``component`` is not "bradley-terry": draws and
-            orders do not summarise the data behind them.
+            If ``component`` is not "bradley-terry": orders do not summarise the data behind them.
 
         Warns
         -----
@@ -538,18 +539,13 @@ class MixedRanking(ScoredRankings, OldAttributes):
         101
         """
         check_is_fitted(self)
-        if self.posterior is not None:
-            raise ParameterError(
-                f"a model fitted to {self.observed_} cannot be updated.",
-                hint="Fit again with all of them; fold_in and transform take new users without a fit.",
-            )
         if self.component != "bradley-terry":
             raise ParameterError(
                 f"a model of component {self.component!r} cannot be updated, only one of 'bradley-terry'.",
                 parameter="component",
                 hint="Fit again with all comparisons.",
             )
-        more = as_comparisons(X)
+        more: Any = as_comparisons(X) if self.posterior is None or isinstance(X, Store) else as_observations(X)
         if len(self.rankings_) > 1 and float(np.ptp(self.scores_, axis=1).max(initial=0.0)) < SAME_SCORE:
             warnings.warn(
                 f"all {len(self.rankings_)} rankings of the model are the same, and an update moves them alike: it "
@@ -558,15 +554,19 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 stacklevel=2,
             )
         with one_blas_thread():
-            self._update(self.as_observed(more), on_progress)
+            if self.posterior is None:
+                self._update(self.as_observed(more), on_progress)
+            else:
+                self._update_draws(more, on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
-        self._warn_if_unfinished()
+        if self.posterior is None:
+            self._warn_if_unfinished()
         return self
 
     def _update(self, more: Comparisons, on_progress: Progress) -> None:
-        items, item_codes = _join_labels(self.items_, more.items, "item")
-        users, user_codes = _join_labels(self.users_, more.users, "user")
+        items, item_codes = join_labels(self.items_, more.items, "item")
+        users, user_codes = join_labels(self.users_, more.users, "user")
         sides = item_codes[more.winners], item_codes[more.losers]
         comparisons = Comparisons(*sides, more.offsets, items, more.users, more.weights)
         priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
@@ -575,7 +575,13 @@ class MixedRanking(ScoredRankings, OldAttributes):
             setattr(self, f"{name}_", value)
         self.items_, self.users_ = items, users
 
-    def _add_votes(self, more: Comparisons) -> None:
+    def _update_draws(self, more: Comparisons | RatedItems, on_progress: Progress) -> None:
+        from plurank.mixed.rated_update import update_rated
+
+        for name, value in update_rated(self, more, on_progress).items():
+            setattr(self, name, value)
+
+    def _add_votes(self, more: Comparisons | RatedItems) -> None:
         """Count the votes of an update; levels of agreement stay where it has none."""
         users, items = look_up(more.users, self.users_, "user"), look_up(more.items, self.items_, "item")
         new = count_votes(self, more, LocalEngine())
@@ -591,7 +597,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         self.influence_ = None  # nobody has looked again
         self._add_texts(more, items)
 
-    def _add_texts(self, more: Comparisons, items: Codes) -> None:
+    def _add_texts(self, more: Comparisons | RatedItems, items: Codes) -> None:
         """Take over the texts of items that have none yet."""
         if self.item_texts_ is None and more.texts is None:
             return
@@ -728,14 +734,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
             return RatedPerson(self, self._answers_of(answers))
         if said.n_users != 1:
             raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform for many.")
-        return RatedPerson(self, self._rated_in_own_items(said))
-
-    def _rated_in_own_items(self, said: RatedItems) -> RatedItems:
-        assert self.posterior is not None
-        values = np.zeros(0)
-        if len(self.level_groups_):
-            values = self.levels_  # coarse values of a fine scale, too, have thresholds between them
-        return self.posterior.in_own_items(said, values)
+        return RatedPerson(self, self.posterior.in_own_items(said))
 
     def _as_said(self, X: Any) -> Any:
         return super()._as_said(X) if self.posterior is None else as_observations(X)
@@ -747,7 +746,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         weights = np.tile(self.mean_weights_, (source.n_users, 1))
         if len(known):
             rows = look_up(known.users, source.users, "user")
-            weights[rows] = self.posterior.weights(self._rated_in_own_items(known))
+            weights[rows] = self.posterior.weights(self.posterior.in_own_items(known))
         return weights
 
     def rating_scale(self) -> pl.DataFrame:
@@ -799,17 +798,6 @@ def check_enough_users(n_rankings: int, n_users: int) -> None:
             f"{count(n_rankings, 'ranking')} cannot be told apart by {count(n_users, 'user')}. "
             "Expected at most as many rankings as users; try fewer rankings."
         )
-
-
-def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, Codes]:
-    """Append labels that are not known yet; return all labels, and the code of each new one among them."""
-    codes = look_up(new, known, name)
-    fresh = new[codes < 0]
-    codes = codes.copy()
-    codes[codes < 0] = len(known) + np.arange(len(fresh), dtype=np.int32)
-    if known.dtype.kind in "iuf" and known.dtype == new.dtype:
-        return np.concatenate([known, fresh]), codes
-    return object_array([*known.tolist(), *fresh.tolist()]), codes
 
 
 for _name in rated_fields.FIELDS:

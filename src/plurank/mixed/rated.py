@@ -317,7 +317,7 @@ def _summarise(
         scores=LOG_ODDS * scores,
         score_errors=LOG_ODDS * np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0)),
         score_correlations=_mean_correlations(covariances),
-        user_concentration=_concentrations(moments),
+        user_concentration=concentrations(weights, moments.squares / n),
         score_scale=max(float(LOG_ODDS * scores.std()), 1e-6),
         log_posterior=log_likelihoods,
         convergence=convergence.to_dict(),
@@ -335,11 +335,11 @@ def _mean_correlations(covariances: Floats) -> Floats:
     return np.asarray((mean + mean.T) / 2.0)
 
 
-def _concentrations(moments: Moments) -> Floats:
-    """The n (M,) for which Dirichlet(n mean) has the total variance of each user's weights."""
-    mean = moments.weights / moments.n
+def concentrations(mean: Floats, squares: Floats) -> Floats:
+    """The n (M,) for which Dirichlet(n mean) has the total variance of each user's weights: mean (M, K) of weights, and
+    of the sum of their squares (M,)."""
     within = (mean**2).sum(axis=1)
-    variance = np.maximum(moments.squares / moments.n - within, 1e-12)
+    variance = np.maximum(squares - within, 1e-12)
     return np.asarray(np.clip((1.0 - within) / variance - 1.0, 0.0, 1e6))
 
 
