@@ -79,11 +79,17 @@ class UtilityPosterior:
         """
         if said is None:
             return [draw.known() for draw in self.draws]
-        return self._fold_in(self.draws, said)
+        return self.fold_in(said)
 
-    def _fold_in(self, draws: Sequence[Draw], said: Comparisons | RatedItems) -> list[DrawnUsers]:
+    def fold_in(self, said: Comparisons | RatedItems, repeats: int = REPEATS, seed: int = SEED) -> list[DrawnUsers]:
+        """Draw users who said something so many times for every draw that predictions average over."""
+        return self._fold_in(self.draws, said, repeats, seed)
+
+    def _fold_in(
+        self, draws: Sequence[Draw], said: Comparisons | RatedItems, repeats: int = REPEATS, seed: int = SEED
+    ) -> list[DrawnUsers]:
         with one_blas_thread():
-            each = (fold_in(draws, said, self.scale, self.exposure, SEED + n) for n in range(REPEATS))
+            each = (fold_in(draws, said, self.scale, self.exposure, seed + n) for n in range(repeats))
             return [users for drawn in each for users in drawn]
 
     def draw_weights(self, said: Comparisons | RatedItems) -> Floats:
@@ -217,7 +223,7 @@ class RatedPerson(Person):
 
     def _by_rankings(self, left: Codes, right: Codes) -> Floats:
         rows = np.zeros(len(left), np.int32)
-        return preference(self._posterior.draws_of(self._users), self._users, rows, left, right)
+        return np.asarray(self._posterior.probabilities(self._users, rows, left, right))
 
     def _answered(self) -> list[tuple[int, int]]:
         return super()._answered() if isinstance(self._answers, Comparisons) else []
