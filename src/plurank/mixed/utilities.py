@@ -49,7 +49,7 @@ class UtilityPosterior:
     @classmethod
     def of(cls, model: Any) -> "UtilityPosterior":
         """Collect the draws that are attributes of the model."""
-        draws = draws_of(model)
+        draws = [draw.centre() for draw in draws_of(model)]
         predicting = [draw for draw in draws if draw.share > 0]
         by_rankings = [draw for draw in draws if draw.shown]
         # what is said from now on is renumbered to levels, the groups of values, so that each is its own

@@ -109,14 +109,11 @@ def standardise(draws: Sequence[Draw]) -> list[Draw]:
 
 
 def _standardise(draw: Draw, reference: Floats) -> Draw:
-    n_factors, origin = reference.shape[1], draw.scores.mean()
+    n_factors = reference.shape[1]
     one, _, other = np.linalg.svd(draw.item_factors[:, :n_factors].T @ reference)
     turn = one @ other
-    first = np.zeros(draw.cuts.shape[1])
-    first[:1] = origin
     return replace(
-        draw, scores=draw.scores - origin, cuts=draw.cuts - first.astype(draw.cuts.dtype),
-        cut_mean=draw.cut_mean - first, item_factors=draw.item_factors[:, :n_factors] @ turn,
+        draw.centre(), item_factors=draw.item_factors[:, :n_factors] @ turn,
         user_factors=(draw.user_factors[:, :n_factors] @ turn).astype(draw.user_factors.dtype),
         coefficients=draw.coefficients[:, :n_factors] @ turn,
     )  # fmt: skip
