@@ -15,7 +15,6 @@ from plurank.store.shards import (
     write_shard,
 )
 
-
 COLUMNS = ("winners", "losers", "weights")
 
 
@@ -65,4 +64,3 @@ def test_items_that_a_user_has_twice_are_found():
     owners, codes = np.array([0, 0, 0, 1, 1, 2], np.int32), np.array([3, 1, 3, 3, 0, 0], np.int32)
     assert find_repeated(owners, codes, 4).tolist() == [2]
     assert find_repeated(owners[2:], codes[2:], 4).tolist() == []
-

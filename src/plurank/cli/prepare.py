@@ -28,7 +28,7 @@ from plurank.text import count, describe_size, label
 if TYPE_CHECKING:
     import polars as pl
 
-    from plurank import Comparisons, Simulation, Store
+    from plurank import Comparisons, RatedStore, Simulation, Store
     from plurank.data.coded import Exclusion
 
 UNCOMPARED = "in no comparison"
@@ -322,9 +322,12 @@ def ingest_command(
         _print_store(store, output)
 
 
-def _print_store(store: "Store", output: Path) -> None:
+def _print_store(store: "Store | RatedStore", output: Path) -> None:
     console = out()
-    size = describe_size(len(store), store.n_users, store.n_items)
+    if isinstance(store, plurank.RatedStore):
+        size = store.sizes
+    else:
+        size = describe_size(len(store), store.n_users, store.n_items)
     console.print(f"Wrote {label(output)}: {size}, in {count(store.n_shards, 'shard')}.", soft_wrap=True)
     for sentence in plurank_data.list_exclusions(store.excluded):
         console.print(f"! {sentence}", style="yellow")

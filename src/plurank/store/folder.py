@@ -228,9 +228,10 @@ class BaseStore(ABC, Generic[Part]):
 
 def join_offsets(parts: list[Part]) -> NDArray[np.int64]:
     """Return where the rows of each user begin where several parts are put one after the other."""
-    starts = [0, *accumulate(len(part) for part in parts)]
-    ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
-    return np.concatenate([np.zeros(1, dtype=np.int64), *ends])
+    joined = [np.zeros(1, dtype=np.int64)]
+    for part in parts:
+        joined.append(joined[-1][-1] + part.offsets[1:])
+    return np.concatenate(joined)
 
 
 def _check_once(folder: Path, records: list[FileRecord], check_more: Callable[[], None] = lambda: None) -> None:

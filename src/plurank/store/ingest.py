@@ -23,9 +23,9 @@ from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import as_path, check_parent, only_one, write_json
 from plurank.store.batches import Budget, parse_memory
 from plurank.store.merge import CUTS, merge_runs
+from plurank.store.rated import RatedStore
 from plurank.store.runs import RUNS, InputFile, Job, list_runs, read_inputs
 from plurank.store.shards import MANIFEST
-from plurank.store.rated import RatedStore
 from plurank.store.store import Store, open_store
 from plurank.types import Progress, silent
 from plurank.validation import check_choice
@@ -48,7 +48,7 @@ def ingest(
     overwrite: bool = False,
     on_progress: Progress = silent,
 ) -> Store | RatedStore:
-    r"""Build a store on disk from files of comparisons, ratings, votes or rankings, which may be more than memory holds.
+    r"""Build a store on disk from files of comparisons, ratings or rankings, which may be more than memory holds.
 
     An ingest that was interrupted continues where it was when it is called again with the same arguments.
 
@@ -137,7 +137,13 @@ def _build(part: Path, target: Path, job: Job, budget: Budget, overwrite: bool, 
 def _make_plan(job: Job) -> Plan:
     """Return all that an ingest depends on; memory may change on the way."""
     named = {role: str(name) for role, name in (job.columns or {}).items()}
-    return {"format": FORMAT, "inputs": fingerprint(job.files), "columns": named, "ties": job.ties, "offered": job.offered}
+    return {
+        "format": FORMAT,
+        "inputs": fingerprint(job.files),
+        "columns": named,
+        "ties": job.ties,
+        "offered": job.offered,
+    }
 
 
 def _read_plan(part: Path) -> Plan | None:

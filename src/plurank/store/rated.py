@@ -140,10 +140,12 @@ class RatedStore(BaseStore[Ratings | Rankings]):
     def _join(self, parts: list[Ratings | Rankings]) -> Ratings | Rankings:
         if len(parts) == 1:
             return parts[0]
-        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "levels", "users")}
-        n_unranked = sum(part.n_unranked for part in parts if isinstance(part, Rankings))
-        more = {"n_unranked": n_unranked} if n_unranked else {}
-        return replace(parts[0], offsets=join_offsets(parts), **joined, **more)
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("codes", "levels", "users")
+        }
+        if n_unranked := sum(part.n_unranked for part in parts if isinstance(part, Rankings)):
+            joined["n_unranked"] = n_unranked
+        return replace(parts[0], offsets=join_offsets(parts), **joined)
 
 
 def add_unranked(offsets: Integers, codes: Codes, levels: Codes, n_items: int) -> tuple[Integers, Codes, Codes]:

@@ -16,7 +16,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
-
 from plurank.choices import Ties
 from plurank.data.build import (
     NO_ROWS,
@@ -55,7 +54,9 @@ def check_ids(numbers: RowNumbers, users: pl.Series, *items: pl.Series) -> list[
     checked, *items_checked = (_check_column(ids, numbers) for ids in (users, *items))
     if len({ids.dtype for ids in items_checked}) > 1:
         texts, integers = sorted(items_checked, key=lambda ids: ids.dtype != pl.String)
-        raise DataError(f"ids are text in {texts.name} and numbers in {integers.name}. Write them the same way in both.")
+        raise DataError(
+            f"ids are text in {texts.name} and numbers in {integers.name}. Write them the same way in both."
+        )
     return [checked, *items_checked]
 
 
