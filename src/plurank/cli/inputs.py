@@ -166,6 +166,16 @@ def parse_columns(given: list[str] | None) -> dict[str, str] | None:
     return columns or None
 
 
+def parse_offered(given: str | None) -> Any:
+    """Return the items on offer that ``--offered`` names: "all", or those in a file."""
+    if given is None or given == "all":
+        return given
+    from plurank.data.encoding import as_series, encode_series
+    from plurank.data.items import read_item_list
+
+    return encode_series(as_series(read_item_list(Path(given))[0], "item"), from_text=True)[1].to_list()
+
+
 def describe_store(store: "Store | RatedStore") -> dict[str, Any]:
     """Return the summary of a store, with its size on disk."""
     own = ("is_weighted", "total_weight") if isinstance(store, plurank.Store) else ("kind", "n_unranked")

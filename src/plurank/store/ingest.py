@@ -19,7 +19,7 @@ from plurank.data.columns import ROLES, check_roles
 from plurank.data.encoding import as_series
 from plurank.data.formats import find_format
 from plurank.data.frames import KINDS, File, existing, kind_of, plain_suffix
-from plurank.exceptions import Argument, DataError, ParameterError
+from plurank.exceptions import Argument, DataError, ParameterError, PlurankError
 from plurank.io import as_path, check_parent, only_one, write_json
 from plurank.store.batches import Budget, parse_memory
 from plurank.store.merge import CUTS, merge_runs
@@ -207,8 +207,9 @@ def _fill(part: Path, job: Job, plan: Plan, budget: Budget, on_progress: Progres
             if now != plan:
                 raise DataError(f"{_describe_change(plan, now)} while it was read. Run again when it is complete.")
         merge_runs(list_runs(part / RUNS), part, part / STORE, budget, on_progress, job.offered)
-    except DataError:
-        _remove(part)
+    except PlurankError as error:
+        if isinstance(error, DataError) or not list_runs(part / RUNS):  # too little memory costs nothing that was read
+            _remove(part)
         raise
 
 
