@@ -26,7 +26,7 @@ from plurank.data.build import (
     refuse_missing,
     sort_rows,
 )
-from plurank.data.coded import Exclusion
+from plurank.data.coded import Exclusion, renumber
 from plurank.data.columns import Given, OutcomeForm, check_options, decide_reading, names_winners, read_rows
 from plurank.data.encoding import encode_series
 from plurank.data.formats import is_polis_matrix, is_polis_votes
@@ -37,7 +37,7 @@ from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import write_json
 from plurank.store.batches import Batch, Budget, Place, read_batches
 from plurank.store.shards import Shard, clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
-from plurank.types import Codes, Progress
+from plurank.types import Codes, Masks, Progress
 
 ITEM_COLUMNS = ("winners", "losers", "codes")
 RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"
@@ -229,13 +229,19 @@ def _sort_values(frame: pl.DataFrame, form: Form, job: Job, first_row: int, *, f
     rows = read_values(frame, value, job.columns, first_row=first_row, may_be_wide=False)
     n_missing = int((~rows.given).sum())
     left_out = {without_a(value): n_missing} if n_missing else {}
-    at = np.flatnonzero(rows.given)
-    users, items = check_ids(at + first_row, rows.users.gather(at), rows.items.gather(at))
-    (owners,), user_ids = encode_series(users, from_text=from_text)
-    (codes,), item_ids = encode_series(items, from_text=from_text)
+    users, items = check_ids(first_row, rows.users, rows.items)
+    owners, user_ids = _number_given(users, rows.given, from_text=from_text)
+    codes, item_ids = _number_given(items, rows.given, from_text=from_text)
     order, offsets = kernels.group(owners, len(user_ids))
-    values = rows.numbers[at][order] * (-1.0 if form == "rankings" else 1.0)
+    values = rows.numbers[rows.given][order] * (-1.0 if form == "rankings" else 1.0)
     return Sorted(Shard(user_ids, offsets, {"codes": codes[order], "values": values}), item_ids, left_out)
+
+
+def _number_given(ids: pl.Series, given: Masks, *, from_text: bool) -> tuple[Codes, pl.Series]:
+    """Number the ids of rows that are given; all rows decide whether ids of text are integers."""
+    (codes,), labels = encode_series(ids, from_text=from_text)
+    occurs = np.bincount(codes[given], minlength=len(labels)) > 0
+    return renumber(occurs)[codes[given]], labels.filter(pl.Series(occurs))
 
 
 def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> None:
