@@ -340,7 +340,7 @@ def test_what_draws_cannot_do_is_refused_with_a_reason(models, small, tmp_path):
     with pytest.raises(ParameterError, match="checkpoint is for fits of comparisons in a store"):
         MixedRanking(2).fit(Ratings.from_frame(small.frame), checkpoint=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    with pytest.raises(ParameterError, match="ratings and rankings are sampled in memory"):
+    with pytest.raises(ParameterError, match="requires a store, not data in memory"):
         MixedRanking(2).fit(Ratings.from_frame(small.frame), engine="dask")
     with pytest.raises(ParameterError, match="no rating scale"):
         models["rankings"].rating_scale()

@@ -18,9 +18,10 @@ from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:
-    from plurank import Comparisons, Store
+    from plurank import Comparisons, RatedStore, Store
     from plurank.data.coded import RatingTable
     from plurank.data.rated import RatedItems
+    from plurank.engine.blocks import Source
     from plurank.models.base import RankingModel
     from plurank.web.learning import Collected
 
@@ -45,7 +46,7 @@ def read(
     *,
     offered: str | None = None,
     rated: bool = False,
-) -> tuple["Comparisons | Store | RatedItems", dict[str, Any]]:
+) -> tuple["Source", dict[str, Any]]:
     """Read comparisons or open a store; print its size and data-quality warnings.
 
     rated: ratings and rankings stay what they are.
@@ -58,6 +59,11 @@ def read(
         for problem in source.problems:
             warn(problem)
         return source, source.summary()
+    if isinstance(source, plurank.RatedStore):
+        note(f"{file.name}: {source.sizes}.")
+        for problem in data.list_exclusions(source.excluded):
+            warn(problem)
+        return source, describe_store(source)
     if isinstance(source, plurank.Store):
         found, problems, n_items = describe_store(source), data.list_exclusions(source.excluded), source.n_items
     else:
@@ -98,7 +104,7 @@ def open_source(
     *,
     offered: str | None = None,
     rated: bool = False,
-) -> "Comparisons | Store | RatedItems":
+) -> "Source":
     """Read comparisons from a file, derive them from ratings, or open a store where the path is a folder.
 
     rated: ratings and rankings stay what they are. offered: what could have been ranked, as in ``options.Offered``.
@@ -184,9 +190,10 @@ def parse_columns(given: list[str] | None) -> dict[str, str] | None:
     return columns or None
 
 
-def describe_store(store: "Store") -> dict[str, Any]:
+def describe_store(store: "Store | RatedStore") -> dict[str, Any]:
     """Return the summary of a store, with its size on disk."""
-    names = ("is_weighted", "total_weight", "n_shards", "n_bytes")
+    own = ("is_weighted", "total_weight") if isinstance(store, plurank.Store) else ("kind", "n_unranked")
+    names = (*own, "n_shards", "n_bytes")
     return {**store.summary(), **{name: getattr(store, name) for name in names}}
 
 

@@ -28,7 +28,7 @@ from plurank.text import count, describe_size, label
 if TYPE_CHECKING:
     import polars as pl
 
-    from plurank import Comparisons, Simulation, Store
+    from plurank import Comparisons, RatedStore, Simulation, Store
     from plurank.data.coded import Exclusion
 
 UNCOMPARED = "in no comparison"
@@ -308,18 +308,21 @@ def _report_conversion(made: "Comparisons", kind: str, output: Path, *, as_json:
 
 
 def ingest_command(
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Comparisons: files, globs or folders.")],
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT", help="Comparisons, ratings or rankings: files, globs or folders.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="Output folder for the store.")],
     memory: Annotated[str, typer.Option(metavar="SIZE", help="Approximate memory limit.")] = "2GB",
     ties: options.Ties = "half",
+    offered: options.Offered = None,
     column: options.Column = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing store.")] = False,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Convert files of any size into a store on disk.
 
-    A store holds the comparisons of all inputs, validated and sorted by user, in files that need not fit into
-    memory. Inputs are .csv, .tsv, .parquet or .jsonl files, plain or .gz, or folders of such files.
+    A store holds the comparisons, ratings or rankings of all inputs, validated and sorted by user, in files that
+    need not fit into memory. Inputs are .csv, .tsv, .parquet or .jsonl files, plain or .gz, or folders of such files.
 
     Can be interrupted at any time: the same command resumes from STORE.part.
 
@@ -328,25 +331,32 @@ def ingest_command(
       plurank ingest votes.parquet -o votes.store
       plurank ingest 2023.csv.gz 2024.csv.gz -o votes.store --memory 8GB
       plurank ingest 'logs/*.parquet' -o votes.store --column user=judge
+      plurank ingest ratings/ -o ratings.store
+      plurank ingest ballots.parquet -o ballots.store --offered all
 
-    Inputs have the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
-    for these.
+    Inputs have the columns of `plurank fit`, all in the same form: user, winner, loser, or user, left, right,
+    winner, or user, item, rating, or user, item, rank, or other names for these. Files of pol.is, MovieLens (.dat)
+    and PrefLib have to be read at once: fit them directly.
     """
     columns = parse_columns(column)
     hint = f"progress is stored in {output}.part; run the same command again to resume."
     with say_how_to_resume(lambda: hint), progress("reading", announce=True) as on_progress:
         store = plurank.ingest(
-            inputs, output, columns=columns, ties=ties, memory=memory, overwrite=overwrite, on_progress=on_progress
-        )
+            inputs, output, columns=columns, ties=ties, offered=parse_offered(offered), memory=memory,
+            overwrite=overwrite, on_progress=on_progress,
+        )  # fmt: skip
     if as_json:
         emit_json({"output": str(output), **describe_store(store)})
     else:
         _print_store(store, output)
 
 
-def _print_store(store: "Store", output: Path) -> None:
+def _print_store(store: "Store | RatedStore", output: Path) -> None:
     console = out()
-    size = describe_size(len(store), store.n_users, store.n_items)
+    if isinstance(store, plurank.RatedStore):
+        size = store.sizes
+    else:
+        size = describe_size(len(store), store.n_users, store.n_items)
     console.print(f"Wrote {label(output)}: {size}, in {count(store.n_shards, 'shard')}.", soft_wrap=True)
     for sentence in plurank_data.list_exclusions(store.excluded):
         console.print(f"! {sentence}", style="yellow")

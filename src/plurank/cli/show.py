@@ -16,7 +16,7 @@ from plurank.exceptions import DataError
 from plurank.text import describe_spread, describe_ties
 
 if TYPE_CHECKING:
-    from plurank import DataReport
+    from plurank import DataReport, RatedStore, Store
     from plurank.models.base import RankingModel
 
 
@@ -137,14 +137,22 @@ def _show_store(folder: Path, *, as_json: bool) -> None:
     rows = [
         ("users", f"{store.n_users:,}"),
         ("items", f"{store.n_items:,}"),
-        ("comparisons", f"{len(store):,}"),
+        *_list_observations(store),
         ("per user", describe_spread(least, median, most)),
-        *([("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []),
         ("shards", f"{store.n_shards:,}"),
         ("on disk", decimal(store.n_bytes)),
         *left_out(store.excluded),
     ]
     out().print(facts(rows))
+
+
+def _list_observations(store: "Store | RatedStore") -> list[tuple[str, str]]:
+    """Return how many observations of which kind a store has."""
+    if isinstance(store, plurank.Store):
+        weight = [("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []
+        return [("comparisons", f"{len(store):,}"), *weight]
+    offered = [("offered, not ranked", f"{store.n_unranked:,}")] if store.n_unranked else []
+    return [(f"{store.noun}s", f"{store.n_ranked:,}"), *offered]
 
 
 def _show_model(model: "RankingModel", user: str | None, committee: int | None, top: int, *, as_json: bool) -> None:

@@ -97,7 +97,7 @@ def fit_command(
     scheduler: options.Scheduler = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Checkpoint folder, for fits of a store."),
+        typer.Option(metavar="FOLDER", help="Checkpoint folder, for fits of a store of comparisons."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the fit stored in --checkpoint.")] = False,
     seed: options.Seed = 0,
@@ -161,7 +161,7 @@ def fit_command(
     title = "fitting" if n_rankings == AUTO else f"fitting {count(n_rankings, 'ranking')}"
     with say_how_to_resume(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
-    if isinstance(source, plurank.Store):
+    if isinstance(source, (plurank.Store, plurank.RatedStore)):
         add_texts(model, items)
     model.save(target)
     written.append(target)

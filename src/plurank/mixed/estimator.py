@@ -54,6 +54,7 @@ from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
+from plurank.store.rated import RatedStore
 from plurank.store.store import Store
 from plurank.text import count
 from plurank.topic.orders import OrderedComponent, describe_flips
@@ -268,16 +269,17 @@ class MixedRanking(SampledRankings, OldAttributes):
 
         Parameters
         ----------
-        X : Comparisons, Ratings, Rankings, Store or data frame
+        X : Comparisons, Ratings, Rankings, Store, RatedStore or data frame
             The data; a frame has columns user, winner, loser and, optionally, weight, or user, item and rating or rank.
         y : None
             Ignored; scikit-learn passes it.
         engine : {"local", "dask"}, default="local"
-            Where passes over a store run: in this process, or on the workers of dask.distributed.
+            Where passes or sweeps over a store run: in this process, or on the workers of dask.distributed.
         scheduler : str, dask.distributed.Client or None, default=None
             With ``engine="dask"``: the address or client of the cluster; None starts processes on this machine.
         checkpoint : str, path or None, default=None
-            For a store: a folder where the fit stores its state every few passes. Remove it once the model is saved.
+            For a store of comparisons: a folder where the fit stores its state every few passes. Remove it once the
+            model is saved.
         resume : bool, default=False
             Whether to continue the interrupted fit in ``checkpoint``.
         on_progress : callable, default=silent
@@ -317,8 +319,8 @@ class MixedRanking(SampledRankings, OldAttributes):
                 "component='mallows'", "'bradley-terry' predicts as well, even on data drawn from Mallows orders"
             )
         source = as_observations(X)
-        if isinstance(source, RatedItems) and (self.mixing == "probability" or self.component != "bradley-terry"):
-            source = source.to_comparisons()
+        if self.mixing == "probability" or self.component != "bradley-terry":
+            source = _compare(source)
         return self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
             resume=resume,
@@ -326,13 +328,13 @@ class MixedRanking(SampledRankings, OldAttributes):
 
     def _fit(
         self,
-        source: Comparisons | Store | RatedItems,
+        source: Comparisons | RatedItems | Store | RatedStore,
         engine: Engine,
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None = None,
         resume: bool = False,
     ) -> FitResult:
-        if isinstance(source, RatedItems):
+        if isinstance(source, (RatedItems, RatedStore)):
             if self.n_rankings != "auto":
                 check_enough_users(self.n_rankings, source.n_users)
             return self._fit_rated(source, engine, on_progress, checkpoint)
@@ -650,6 +652,22 @@ class MixedRanking(SampledRankings, OldAttributes):
 
     def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)
+
+
+def _compare(source: Comparisons | RatedItems | Store | RatedStore) -> Comparisons | Store:
+    """Turn ratings and rankings into comparisons; raise for a store of them, of which these could be very many."""
+    if isinstance(source, RatedStore):
+        raise ParameterError(
+            (
+                Argument("mixing", "probability"), " and a ", Argument("component"), " other than 'bradley-terry' "
+                f"compare all pairs of a user's {source.noun}s, which a store of them does not hold.",
+            ),
+            parameter="mixing",
+            hint=(
+                "Leave these out; or ingest comparisons (`plurank convert`), or in Python fit(store.to_comparisons())."
+            ),
+        )  # fmt: skip
+    return source.to_comparisons() if isinstance(source, RatedItems) else source
 
 
 def check_enough_users(n_rankings: int, n_users: int) -> None:

@@ -24,6 +24,7 @@ from plurank.models.base import FitResult
 from plurank.models.prediction import ScoreMethod, skip_unknown
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.random import RandomState
+from plurank.store.rated import RatedStore
 from plurank.text import count, percent
 from plurank.types import Codes, Floats, Progress
 from plurank.validation import check_whole
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from plurank.mixed.rated import RatedSettings
     from plurank.mixed.utilities import UtilityPosterior
     from plurank.models.person import Person
-
-
 
 
 class SampledRankings(ScoredRankings, loadable=False):
@@ -68,9 +67,13 @@ class SampledRankings(ScoredRankings, loadable=False):
         return {name: value for name, value in state.items() if name != "_posterior"}
 
     def _fit_rated(
-        self, source: RatedItems, engine: Engine, on_progress: Progress, checkpoint: str | PathLike[str] | None
+        self,
+        source: RatedItems | RatedStore,
+        engine: Engine,
+        on_progress: Progress,
+        checkpoint: str | PathLike[str] | None,
     ) -> FitResult:
-        from plurank.mixed.rated import fit_rated, sweeps_per_iter
+        from plurank.mixed.rated import fit_rated
 
         if checkpoint is not None:
             raise ParameterError(
@@ -79,9 +82,9 @@ class SampledRankings(ScoredRankings, loadable=False):
             )
         return fit_rated(source, self.rated_settings(source), engine, on_progress)
 
-    def rated_settings(self, source: RatedItems) -> "RatedSettings":
+    def rated_settings(self, source: RatedItems | RatedStore) -> "RatedSettings":
         """Return the parameters of a fit to ratings or rankings; raise where one is for comparisons."""
-        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings
+        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, sweeps_per_iter
 
         for name, default in (("concentration", None), ("score_scale", None), ("from_ratings", None), ("init", "best")):
             if getattr(self, name) != default:
@@ -256,6 +259,7 @@ class SampledRankings(ScoredRankings, loadable=False):
         return super()._as_said(X) if self.posterior is None else as_observations(X)
 
     def _transform_source(self, source: Any, unknown: str) -> Floats:
+        source = source.to_memory() if isinstance(source, RatedStore) else source
         if self.posterior is None or not isinstance(source, RatedItems):
             return super()._transform_source(source, unknown)
         known = source if unknown == "error" else skip_unknown(source, self.items_)

@@ -1,6 +1,6 @@
 """The first half of an ingest: inputs, batch by batch, become runs on disk, each sorted by user.
 
-A run is a shard whose items are numbered in order of appearance over all runs.
+A run is a shard whose items are numbered in order of appearance over all runs; ratings and ranks are numbers still.
 """
 
 import json
@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from plurank import kernels
 from plurank.choices import Ties
 from plurank.data.build import (
     NO_ROWS,
@@ -22,19 +23,23 @@ from plurank.data.build import (
     ONLY_TIES,
     TIES_DROPPED,
     RowNumbers,
-    Rows,
     refuse_missing,
     sort_rows,
 )
-from plurank.data.coded import Exclusion
-from plurank.data.columns import Given, OutcomeForm, decide_reading, names_winners, read_rows
+from plurank.data.coded import Exclusion, renumber
+from plurank.data.columns import Given, OutcomeForm, check_options, decide_reading, names_winners, read_rows
+from plurank.data.encoding import encode_series
+from plurank.data.formats import is_polis_matrix, is_polis_votes
 from plurank.data.frames import TEXT_KINDS, FileKind
+from plurank.data.ratings import all_missing, no_rows, read_values, without_a
+from plurank.data.readers import Form, find_form, refuse_texts
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import write_json
 from plurank.store.batches import Batch, Budget, Place, read_batches
-from plurank.store.shards import clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
-from plurank.types import Codes, Progress
+from plurank.store.shards import Shard, clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
+from plurank.types import Codes, Masks, Progress
 
+ITEM_COLUMNS = ("winners", "losers", "codes")
 RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"
 
 # Ids of all inputs: integers or text, decided over all of them; items are numbered in order of appearance.
@@ -44,13 +49,15 @@ IdKind = Literal["integers", "text", "plain", "words"]
 REMEDY = "A store supports integers and text: write such ids as text."
 
 
-def check_ids(rows: Rows) -> Rows:
-    """Return rows whose ids are all int64 or all text; raise for ids of other kinds."""
-    users, first, second = (_check_column(ids, rows.numbers) for ids in (rows.users, rows.first, rows.second))
-    if first.dtype != second.dtype:
-        texts, numbers = sorted((first, second), key=lambda ids: ids.dtype != pl.String)
-        raise DataError(f"ids are text in {texts.name} and numbers in {numbers.name}. Write them the same way in both.")
-    return replace(rows, users=users, first=first, second=second)
+def check_ids(numbers: RowNumbers, users: pl.Series, *items: pl.Series) -> list[pl.Series]:
+    """Return columns of users and of items whose ids are all int64 or all text; raise for ids of other kinds."""
+    checked, *items_checked = (_check_column(ids, numbers) for ids in (users, *items))
+    if len({ids.dtype for ids in items_checked}) > 1:
+        texts, integers = sorted(items_checked, key=lambda ids: ids.dtype != pl.String)
+        raise DataError(
+            f"ids are text in {texts.name} and numbers in {integers.name}. Write them the same way in both."
+        )
+    return [checked, *items_checked]
 
 
 def _check_column(ids: pl.Series, numbers: RowNumbers) -> pl.Series:
@@ -149,6 +156,92 @@ class Job:
     files: list[InputFile]
     columns: Given
     ties: Ties
+    offered: Any = None  # items that everybody could have ranked, as of ``Rankings.from_frame``
+
+
+# What a batch says, whatever its form: rows that are read, numbered and sorted by user.
+
+VALUES: dict[Form, str] = {"ratings": "rating", "rankings": "rank"}
+MIXED = "The inputs of a store are all of one form: ingest these into different stores."
+WHOLE = (
+    "which takes the whole file to read. Fit the file itself, or write it as a table of user, item, rating "
+    "(plurank.Ratings.from_file and to_frame) and ingest that."
+)
+
+
+class Sorted(NamedTuple):
+    """The rows of a batch, sorted by user, with items numbered as in ``items``; and why others were left out."""
+
+    shard: Shard
+    items: pl.Series
+    left_out: dict[str, int]
+
+
+def decide_form(frame: pl.DataFrame, columns: Given) -> Form:
+    """Decide what a table holds by its columns; raise for tables that have to be read whole."""
+    if not columns:
+        refuse_texts(frame.columns)
+        if is_polis_votes(frame):
+            raise DataError(f"these are votes of pol.is, of which a person's last on a comment counts, {WHOLE}")
+        if is_polis_matrix(frame):
+            raise DataError(f"this is a matrix of votes of pol.is, {WHOLE}")
+    return find_form(frame.columns, columns)
+
+
+def _check_roles(job: Job, form: Form) -> None:
+    """Raise an error for options that are not those of the form."""
+    if form == "comparisons":
+        check_options(job.columns, job.ties)
+    if job.offered is not None and form != "rankings":
+        raise ParameterError((Argument("offered"), f" is for rankings, got {form}."), parameter="offered")
+
+
+def no_observations(form: Form) -> str:
+    """Say that an input has no rows."""
+    return no_rows(VALUES[form]) if form in VALUES else NO_ROWS
+
+
+def sort_batch(
+    frame: pl.DataFrame, form: Form, job: Job, first_row: int, reading: OutcomeForm | None, *, from_text: bool
+) -> Sorted:
+    """Read, check, number and sort the rows of a batch."""
+    if form in VALUES:
+        return _sort_values(frame, form, job, first_row, from_text=from_text)
+    return _sort_comparisons(frame, job, first_row, reading, from_text=from_text)
+
+
+def _sort_comparisons(
+    frame: pl.DataFrame, job: Job, first_row: int, reading: OutcomeForm | None, *, from_text: bool
+) -> Sorted:
+    rows = read_rows(frame, job.columns, job.ties, first_row=first_row, reading=reading)
+    left_out = {entry.reason: entry.n for entry in rows.excluded}
+    if not len(rows.users):
+        return Sorted(Shard(rows.users, np.zeros(1, np.int64), {}), rows.first, left_out)
+    users, first, second = check_ids(rows.numbers, rows.users, rows.first, rows.second)
+    s, items = sort_rows(replace(rows, users=users, first=first, second=second), from_text=from_text)
+    weights = {} if s.weights is None else {"weights": s.weights}
+    return Sorted(Shard(s.users, s.offsets, {"winners": s.winners, "losers": s.losers, **weights}), items, left_out)
+
+
+def _sort_values(frame: pl.DataFrame, form: Form, job: Job, first_row: int, *, from_text: bool) -> Sorted:
+    """Sort ratings, or ranks, of which the best has the highest value."""
+    value = VALUES[form]
+    rows = read_values(frame, value, job.columns, first_row=first_row, may_be_wide=False)
+    n_missing = int((~rows.given).sum())
+    left_out = {without_a(value): n_missing} if n_missing else {}
+    users, items = check_ids(first_row, rows.users, rows.items)
+    owners, user_ids = _number_given(users, rows.given, from_text=from_text)
+    codes, item_ids = _number_given(items, rows.given, from_text=from_text)
+    order, offsets = kernels.group(owners, len(user_ids))
+    values = rows.numbers[rows.given][order] * (-1.0 if form == "rankings" else 1.0)
+    return Sorted(Shard(user_ids, offsets, {"codes": codes[order], "values": values}), item_ids, left_out)
+
+
+def _number_given(ids: pl.Series, given: Masks, *, from_text: bool) -> tuple[Codes, pl.Series]:
+    """Number the ids of rows that are given; all rows decide whether ids of text are integers."""
+    (codes,), labels = encode_series(ids, from_text=from_text)
+    occurs = np.bincount(codes[given], minlength=len(labels)) > 0
+    return renumber(occurs)[codes[given]], labels.filter(pl.Series(occurs))
 
 
 def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> None:
@@ -160,8 +253,15 @@ def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> 
             share = (sum(sizes[:number]) + done * sizes[number]) / sum(sizes)
             on_progress(f"reading {job.files[number].name}", share)
     if not reader.runs:
-        raise DataError(ONLY_TIES if TIES_DROPPED in reader.left_out else ONLY_INVALID)
+        raise DataError(_say_why_nothing(reader))
     write_json(part / LEFT_OUT, reader.describe_left_out())
+
+
+def _say_why_nothing(reader: "InputReader") -> Any:
+    """Say why no row is left."""
+    if reader.form in VALUES:
+        return all_missing(VALUES[reader.form])
+    return ONLY_TIES if TIES_DROPPED in reader.left_out else ONLY_INVALID
 
 
 class InputReader:
@@ -172,6 +272,8 @@ class InputReader:
         self.vocabulary = Vocabulary(budget)
         self.kinds: dict[str, dict[IdKind, str]] = {"user": {}, "item": {}}
         self.runs: list[Run] = []
+        self.form: Form = "comparisons"
+        self.file_of_form: str | None = None  # the first input, which decides the form
         self.n_rows, self.left_out = 0, Counter[str]()  # of rows that are in no run yet
         for run in list_runs(part / RUNS):
             self.vocabulary.add(read_labels(run_folder(part / RUNS, run.number) / NEW_ITEMS))
@@ -183,12 +285,27 @@ class InputReader:
         with self._naming(number):
             for batch in self._batches(number, place):
                 place = batch.end
+                self._settle_form(batch.frame, number)
                 if len(batch.frame):
                     reading = reading or self._decide_reading(batch, number)
                     self._add(batch, number, reading)
                 yield batch.done
             if not place.n_rows:
-                raise DataError(NO_ROWS)
+                raise DataError(no_observations(self.form))
+
+    def _settle_form(self, frame: pl.DataFrame, number: int) -> None:
+        """Decide the form of the first input; raise where that of another one is different."""
+        if not frame.width:
+            return  # blank lines
+        form, name = decide_form(frame, self.job.columns), self.job.files[number].name
+        if self.file_of_form is None:
+            self._take_form(form, name)
+            _check_roles(self.job, form)
+        elif form != self.form:
+            raise DataError(f"this holds {form}, and {self.file_of_form} holds {self.form}. {MIXED}")
+
+    def _take_form(self, form: Form, name: str) -> None:
+        self.form, self.file_of_form = form, name
 
     def _resume_point(self, number: int) -> tuple[Place, OutcomeForm | None]:
         last = self.runs[-1].origin if self.runs else None
@@ -202,24 +319,23 @@ class InputReader:
 
     def _decide_reading(self, batch: Batch, number: int) -> OutcomeForm | None:
         """Read a whole input in advance, where rows are such that it takes all of them to understand one."""
-        if not names_winners(batch.frame, self.job.columns):
+        if self.form != "comparisons" or not names_winners(batch.frame, self.job.columns):
             return None
         batches = (batch for batch in self._batches(number, Place()) if len(batch.frame))
         return decide_reading(((batch.frame, batch.begin.n_rows + 1) for batch in batches), self.job.columns)
 
     def _add(self, batch: Batch, number: int, reading: OutcomeForm | None) -> None:
         """Turn a batch into a run."""
-        first_row = batch.begin.n_rows + 1
-        rows = read_rows(batch.frame, self.job.columns, self.job.ties, first_row=first_row, reading=reading)
+        first_row, from_text = batch.begin.n_rows + 1, self.job.files[number].kind in TEXT_KINDS
+        rows = sort_batch(batch.frame, self.form, self.job, first_row, reading, from_text=from_text)
         self.n_rows += len(batch.frame)
-        self.left_out.update({entry.reason: entry.n for entry in rows.excluded})
-        if len(rows.users):
+        self.left_out.update(rows.left_out)
+        if len(rows.shard.users):
             folder = run_folder(self.part / RUNS, len(self.runs))
             origin = Origin(number, batch.end.position, batch.end.n_rows, reading)
-            from_text = self.job.files[number].kind in TEXT_KINDS
             self._remember(
                 write_run(
-                    folder, rows, self.vocabulary, origin,
+                    folder, rows, self.form, self.vocabulary, origin,
                     from_text=from_text, n_rows=self.n_rows, left_out=dict(self.left_out),
                 )
             )  # fmt: skip
@@ -234,6 +350,8 @@ class InputReader:
 
     def _remember(self, run: "Run") -> None:
         self.runs.append(run)
+        if self.file_of_form is None:
+            self._take_form(run.form, self.job.files[run.origin.file].name)
         for role, kind in (("user", run.user_kind), ("item", run.item_kind)):
             self.kinds[role].setdefault(kind, self.job.files[run.origin.file].name)
             settle_type(role, self.kinds[role])
@@ -264,12 +382,13 @@ class Run:
 
     number: int
     origin: Origin
+    form: Form
+    columns: list[str]
     user_kind: IdKind
     item_kind: IdKind
     n_users: int
-    n_comparisons: int
+    n_observations: int
     label_bytes: int
-    is_weighted: bool
     n_rows: int = 0  # of the inputs, since the run before
     left_out: dict[str, int] = field(default_factory=dict)  # how many of these, by the reason
 
@@ -290,7 +409,8 @@ def list_runs(runs: Path) -> list[Run]:
 
 def write_run(
     folder: Path,
-    rows: Rows,
+    rows: Sorted,
+    form: Form,
     vocabulary: Vocabulary,
     origin: Origin,
     *,
@@ -298,31 +418,38 @@ def write_run(
     n_rows: int,
     left_out: dict[str, int],
 ) -> Run:
-    """Check and sort the rows of a batch, and write them."""
-    s, items = sort_rows(check_ids(rows), from_text=from_text)
+    """Number the items of a batch anew, and write it."""
+    shard, items = rows.shard, rows.items
     codes, new_items = vocabulary.add(items)
     run = Run(
         int(folder.name),
         origin,
-        user_kind=kind_of_ids(s.users, from_text=from_text),
+        form,
+        list(shard.columns),
+        user_kind=kind_of_ids(shard.users, from_text=from_text),
         item_kind=kind_of_ids(items, from_text=from_text),
-        n_users=len(s.users),
-        n_comparisons=len(s.winners),
-        label_bytes=int(s.users.estimated_size()),
-        is_weighted=s.weights is not None,
+        n_users=len(shard.users),
+        n_observations=shard.n_rows,
+        label_bytes=int(shard.users.estimated_size()),
         n_rows=n_rows,
         left_out=left_out,
     )
     clear_folder(folder)
-    write_shard(folder, s._replace(winners=codes[s.winners], losers=codes[s.losers]))
+    write_shard(folder, renumber_items(shard, codes))
     write_labels(folder / NEW_ITEMS, new_items)
     write_json(folder / RECORD, asdict(run))
     return run
 
 
+def renumber_items(shard: Shard, codes: Codes) -> Shard:
+    """Give items other codes, (Q,)."""
+    items = {name: codes[shard.columns[name]] for name in ITEM_COLUMNS if name in shard.columns}
+    return shard._replace(columns={**shard.columns, **items})
+
+
 def rewrite_as_text(run: Run, folder: Path, target: Path) -> None:
     """Sort a run of integer ids again, with users as text."""
-    part = map_part(folder, 0, run.n_users, is_weighted=run.is_weighted)
+    part = map_part(folder, 0, run.n_users, run.columns)
     clear_folder(target)
     write_shard(target, merge_parts([part._replace(users=part.users.cast(pl.String))]))
     write_json(target / RECORD, asdict(run))
