@@ -37,6 +37,7 @@ N_DRAWS = 40  # that predictions average over
 LEAST_CHAINS = 2
 # Sweeps for each iteration allowed: where observations are few, sweeps cost little, and intervals need more of them.
 MOST_SWEEPS, SOME_SWEEPS, FEW_OBSERVATIONS, MANY_OBSERVATIONS = 8.0, 3.0, 100_000, 200_000
+COST_OF_USER = 3  # in a sweep, in observations
 SAMPLE = 400_000  # observations that choices are made by
 SHARE = 0.2  # of a user's items that are held out
 CHOICE_LENGTH = Length(60, 10, 4)
@@ -216,11 +217,12 @@ class RatedCandidates(Candidates):
         return list(best), own[best]
 
 
-def sweeps_per_iter(n_observations: int) -> float:
+def sweeps_per_iter(n_observations: int, n_users: int) -> float:
     """Return how many sweeps of a chain ``max_iter=1`` stands for."""
     if n_observations >= MANY_OBSERVATIONS:
         return 1.0
-    return float(np.clip(FEW_OBSERVATIONS / n_observations, SOME_SWEEPS, MOST_SWEEPS))
+    cost = n_observations + COST_OF_USER * n_users
+    return float(np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, MOST_SWEEPS))
 
 
 def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_progress: Progress = silent) -> RatedFit:

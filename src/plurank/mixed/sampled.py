@@ -95,7 +95,7 @@ class SampledRankings(ScoredRankings, loadable=False):
                 )
         if len(source) < 2:
             raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        n_sweeps = int(self.max_iter * sweeps_per_iter(len(source)))
+        n_sweeps = int(self.max_iter * sweeps_per_iter(len(source), source.n_users))
         n_chains = max(self.ensemble, LEAST_CHAINS)
         return RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
 

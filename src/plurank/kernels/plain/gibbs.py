@@ -170,9 +170,10 @@ def _move_cuts(
         return float(-0.5 * d @ prior.cut_precision @ d)
 
     now, value = _thresholds(coordinates), log_likelihood(_thresholds(coordinates))
+    normals = stream.normals(len(coordinates) + 1)
     for k in range(len(coordinates)):
         trial = now.copy()
-        trial[k + 1] += STEP / math.sqrt(1.0 + INFORMATION * beside[k]) * stream.normals(1)[0]
+        trial[k + 1] += STEP / math.sqrt(1.0 + INFORMATION * beside[k]) * normals[k]
         toss = math.log(max(stream.next(), TINY))
         if not trial[k] < trial[k + 1] < trial[k + 2]:
             continue
@@ -183,7 +184,7 @@ def _move_cuts(
             coordinates[:], now, value = point, trial, there
     step = STEP / math.sqrt(1.0 + INFORMATION * n_own)
     point = coordinates.copy()
-    point[:1] += step * stream.normals(1)
+    point[:1] += step * normals[-1]
     trial, toss = _thresholds(point), math.log(max(stream.next(), TINY))
     there = log_likelihood(trial)
     if toss < there - value + log_prior(point) - log_prior(coordinates):
