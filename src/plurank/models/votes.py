@@ -49,7 +49,8 @@ def count_votes(model: "RankingModel", source: Comparisons | Store | RatedItems,
         users = np.diff(ratings.offsets)[look_up(source.users, ratings.user_labels, "user")]
         items = np.bincount(rated_items[ratings.items], minlength=source.n_items)
         return VoteCounts(users.astype(np.int64), items, items, *_count_by_camp(model, ratings))
-    rated = bool(getattr(model, "from_ratings_", source.rated))
+    # answers to a survey are comparisons, whatever the model was fitted to
+    rated = bool(getattr(model, "from_ratings_", source.rated)) and source.rated is not False
     parts = list(engine.map(_count_block, (source, rated), groups_of(source, engine.least_units)))
     items = np.rint(np.sum([on_items for _, on_items, _ in parts], axis=0)).astype(np.int64)
     people = np.sum([of_items for _, _, of_items in parts], axis=0)
