@@ -51,6 +51,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "show": {
         "FILE": [MISSING],

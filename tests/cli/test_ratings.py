@@ -155,7 +155,22 @@ def test_predict_gives_probabilities_of_pairs_and_ratings(run, fitted, stars, wr
     assert predicted["rating"].is_between(1, 5).all()
 
 
-def test_evaluate_predicts_ratings_by_pairs_of_them(run, fitted, stars):
+def test_select_chooses_the_number_of_rankings_of_ratings_directly(run, stars):
+    found = json.loads(run("select", stars, "--candidates", "1,2", "--json").stdout)
+    assert {row["mixing"] for row in found["candidates"]} == {"utility"}
+    assert [row["n_rankings"] for row in found["candidates"]] == [1, 2]
+    pairs = json.loads(run("select", stars, "--candidates", "1", "--mixing", "probability", "--json").stdout)
+    assert [row["mixing"] for row in pairs["candidates"]] == ["probability"]
+    direct = plurank.select_rankings(plurank.Ratings.from_file(stars), [1, 2], random_state=0)
+    assert direct.table["held_out"].to_list() == [row["held_out"] for row in found["candidates"]]
+    with pytest.raises(plurank.ParameterError, match="concentration is for comparisons"):
+        plurank.select_rankings(plurank.Ratings.from_file(stars), [1], concentration=1.0)
+
+
+def test_evaluate_predicts_ratings_themselves_and_pairs_of_them(run, fitted, stars):
+    shown = run("evaluate", fitted, stars).stdout
+    assert "log-likelihood per rating" in shown
+    assert "root mean squared error of ratings" in shown
     found = json.loads(run("evaluate", fitted, stars, "--json").stdout)
     expected = plurank.load(fitted).evaluate(plurank.Ratings.from_file(stars))
     assert {name: found[name] for name in expected} == expected

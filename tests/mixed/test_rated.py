@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 import plurank
 from plurank import (
+    Comparisons,
     ConvergenceWarning,
     DataError,
     MixedRanking,
@@ -238,6 +239,15 @@ def test_what_has_no_utilities_is_fitted_to_comparisons(small, parameters):
     assert model.posterior is None
     assert model.observed_ == "comparisons"
     assert_same_model(model, expected)
+
+
+def test_a_fit_to_comparisons_made_from_ratings_recommends_one_to_the_ratings(small):
+    given = {"concentration": 1.0, "score_scale": 1.0, "max_iter": 50}
+    comparisons = Comparisons.from_ratings(small.frame)
+    model = fit(comparisons, **given)
+    assert model.observed_ == "comparisons"
+    assert "A fit to Ratings or Rankings models each of them as one" in model.summary()["details"]["comparisons"]
+    assert "comparisons" not in fit(comparisons, from_ratings=False, **given).summary()["details"]
 
 
 def test_a_fit_to_comparisons_forgets_the_draws(small):

@@ -255,6 +255,7 @@ def select_command(
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Choose the number of rankings by held-out likelihood.
@@ -270,15 +271,15 @@ def select_command(
       plurank select votes.csv --candidates 1,2,5,10 --json
 
     The input has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
-    names for these.
+    names for these; or ratings or rankings, which are modelled directly unless --mixing probability is given.
     """
     numbers = parse_candidates(candidates)
-    comparisons, _ = read(data, column, ties, items)
+    source, _ = read(data, column, ties, items, offered=offered, rated=mixing != "probability")
     with progress("trying numbers of rankings", announce=True) as on_progress:
         selection = plurank.select_rankings(
-            comparisons, numbers, MIXINGS if mixing == "both" else mixing, random_state=seed, on_progress=on_progress
+            source, numbers, MIXINGS if mixing == "both" else mixing, random_state=seed, on_progress=on_progress
         )
-    following = _next_command(selection, name_of(data), seed, ties, column, items)
+    following = _next_command(selection, name_of(data), seed, ties, column, items, offered)
     if as_json:
         emit_json({**selection.summary(), "next": following})
     else:
@@ -306,8 +307,9 @@ def parse_candidates(text: str) -> list[int]:
 
 
 def _next_command(
-    selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None, items: Path | None
-) -> str:
+    selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None, items: Path | None,
+    offered: str | None,
+) -> str:  # fmt: skip
     """Return the command that fits the chosen model, with the options of this one."""
     words = ["plurank", "fit", str(data), "-k", str(selection.n_rankings), "-o", "model.plurank"]
     if selection.n_rankings > 1:
@@ -320,6 +322,8 @@ def _next_command(
         words += ["--column", text]
     if items is not None:
         words += ["--items", str(items)]
+    if offered is not None:
+        words += ["--offered", offered]
     return shlex.join(words)
 
 

@@ -24,7 +24,7 @@ def update_command(
         Path | None,
         typer.Argument(
             metavar="INPUT",
-            help="New comparisons.",
+            help="New comparisons, ratings or rankings.",
             show_default=False,
             callback=inputs.as_file,
         ),
@@ -47,10 +47,10 @@ def update_command(
     offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Update a model with more comparisons.
+    """Update a model with more comparisons, ratings or rankings.
 
-    The comparisons may involve known and new users and items. Do not pass comparisons that the model was fitted
-    to: they would count twice. Rankings keep their numbers.
+    They may involve known and new users and items. Do not pass data that the model was fitted to: they would
+    count twice. Rankings keep their numbers.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def update_command(
     excluded and reported.
 
     The input has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
-    names for these.
+    names for these; or ratings or rankings, which a model of comparisons compares.
     """
     if (data is None) == (feedback is None):
         got = "neither" if data is None else "both"

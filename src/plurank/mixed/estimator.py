@@ -267,6 +267,9 @@ class MixedRanking(SampledRankings, OldAttributes):
         ranked, unless ``mixing="probability"`` or a ``component`` other than "bradley-terry" asks for comparisons: then
         any two items of a user are compared.
 
+        Comparisons stay comparisons, also those made by ``Comparisons.from_ratings`` or ``to_comparisons``: they count
+        as what they were made from, and the summary recommends a fit to that.
+
         Parameters
         ----------
         X : Comparisons, Ratings, Rankings, Store, RatedStore or data frame
@@ -597,7 +600,10 @@ class MixedRanking(SampledRankings, OldAttributes):
         if self.from_ratings_:
             weight = self.rating_weight_
             n = "n - 1" if weight == 1 else f"{weight:g} (n - 1)"
-            found["comparisons"] = f"derived from ratings or rankings: a user's n items count as about {n} observations"
+            found["comparisons"] = (
+                f"derived from ratings or rankings: a user's n items count as about {n} observations. A fit to Ratings "
+                "or Rankings models each of them as one, and mostly predicts better"
+            )
         if self.ensemble > 1:
             found["predictions"] = f"averages of {self.ensemble} fits"
         return found

@@ -53,7 +53,8 @@ def count_votes(
         votes = Votes.of(model, ratings.user_labels, ratings.item_labels, lambda: [(0, ratings)])
         is_vote = ratings.kind != "rank" and data.is_agreement(ratings.values)
         return VoteCounts(users.astype(np.int64), items, items, *(_count_by_camp(model, votes) if is_vote else ()))
-    rated = bool(getattr(model, "from_ratings_", source.rated))
+    # answers to a survey are comparisons, whatever the model was fitted to
+    rated = bool(getattr(model, "from_ratings_", source.rated)) and source.rated is not False
     parts = list(engine.map(_count_block, (source, rated), groups_of(source, engine.least_units)))
     items = np.rint(np.sum([on_items for _, on_items, _ in parts], axis=0)).astype(np.int64)
     people = np.sum([of_items for _, _, of_items in parts], axis=0)
