@@ -141,10 +141,11 @@ WRONG = {
         "--items": [MISSING, "{few}"],
     },
     "ingest": {
-        "INPUTS": [MISSING, "{ratings}"],
+        "INPUTS": [MISSING, "{both}"],
         "--output": [f"{MISSING}/s"],
         "--memory": ["x", "1kB", "99999999TB"],
         "--ties": ["other"],
+        "--offered": ["all", MISSING],
         "--column": ["user", "colour=red", "user=absent"],
     },
 }  # fmt: skip
