@@ -41,6 +41,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent", "item=winner --column rating=loser"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "select": {
         "DATA": [MISSING],
@@ -82,6 +83,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "update": {
         "MODEL": [MISSING],
@@ -91,6 +93,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "serve": {
         "MODEL": [MISSING],
@@ -129,6 +132,7 @@ WRONG = {
         "--seed": ["-1"],
         "--column": ["rating", "colour=red", "rating=absent"],
         "--items": [MISSING],
+        "--offered": [MISSING],
     },
     "transform": {
         "MODEL": [MISSING],
@@ -139,6 +143,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "ingest": {
         "INPUTS": [MISSING, "{both}"],

@@ -13,7 +13,6 @@ from sklearn.base import clone
 
 import plurank
 from plurank import (
-    Comparisons,
     ConvergenceWarning,
     DataError,
     MixedRanking,
@@ -338,10 +337,6 @@ def test_parameters_that_are_for_comparisons_are_refused(small, parameters):
 
 
 def test_what_draws_cannot_do_is_refused_with_a_reason(models, small, tmp_path):
-    with pytest.raises(
-        ParameterError, match=r"a model fitted to ratings cannot be updated\. Fit again with all of them"
-    ):
-        models["ratings"].update(Comparisons.from_arrays(["new"], ["i00"], ["i01"]))
     with pytest.raises(ParameterError, match="checkpoint is for fits of comparisons in a store"):
         MixedRanking(2).fit(Ratings.from_frame(small.frame), checkpoint=tmp_path / "run")
     assert not (tmp_path / "run").exists()

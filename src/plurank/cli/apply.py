@@ -143,6 +143,7 @@ def evaluate_command(
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Evaluate a model on held-out comparisons.
@@ -159,7 +160,7 @@ def evaluate_command(
     for these.
     """
     fitted = plurank.load(model)
-    source = open_source(test, column, ties, items)
+    source = open_source(test, column, ties, items, offered=offered, rated=fitted.posterior is not None)
     with progress("evaluating"), about(test):
         found = _measure_quality(fitted, source)
     if as_json:
@@ -203,6 +204,7 @@ def transform_command(
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Infer the weights of other users under a model.
@@ -219,7 +221,7 @@ def transform_command(
     """
     target = check_table(output, data, model)
     fitted = plurank.load(model)
-    source = open_source(data, column, ties, items, rated=fitted.posterior is not None)
+    source = open_source(data, column, ties, items, offered=offered, rated=fitted.posterior is not None)
     with progress("inferring weights"), about(data):
         fitted.write_weights(source, target, engine=engine, scheduler=scheduler)
     written.append(target)

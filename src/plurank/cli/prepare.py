@@ -189,6 +189,7 @@ def convert_command(
     seed: options.Seed = 0,
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Convert ratings or rankings to comparisons.
@@ -201,6 +202,7 @@ def convert_command(
       plurank convert ratings.csv -o votes.csv
       plurank convert ratings.dat -o votes.parquet --pairs partial
       plurank convert ballots.soi -o votes.csv
+      plurank convert ballots.csv -o votes.csv --offered all
       plurank convert ideas.txt.feedback.db -o votes.csv
 
     \b
@@ -211,7 +213,7 @@ def convert_command(
       pol.is (votes.csv, participants-votes.csv)
 
     \b
-    Rankings (1 is best; unranked items are left out):
+    Rankings (1 is best; unranked items are left out without --offered):
       user, item, rank      also position, place
       PrefLib (.soc, .soi, .toc, .toi)
     Map any other name with --column, e.g. --column rating=liked.
@@ -219,6 +221,7 @@ def convert_command(
     Reports excluded users and items: users with a single rating or equal ratings make no comparison.
     """
     target = check_table(output, data)
+    _check_offered(offered, ties)
     if is_feedback(data):
         answers = read_answers(data, include_suspicious=include_suspicious)
         made = answers.comparisons()
@@ -229,7 +232,9 @@ def convert_command(
     table = None if items is None else plurank.read_items(items)
     with progress(f"reading {data.name}"), about(data):
         kind, frame, excluded = _read_rated(data, columns)
-        if kind == "rankings":
+        if offered is not None:
+            made = _compare_offered(frame, kind, offered, columns, table)
+        elif kind == "rankings":
             made = plurank.Comparisons.from_rankings(frame, ties, seed, columns=columns, items=table)
         else:
             made = plurank.Comparisons.from_ratings(
@@ -238,6 +243,23 @@ def convert_command(
         made = replace(made, excluded=(*excluded, *made.excluded, *_uncompared(made)))
         write_table(made.to_frame(), target)
     _report_conversion(made, kind, output, as_json=as_json)
+
+
+def _check_offered(offered: str | None, ties: RatingTies) -> None:
+    if offered is not None and ties != "ignore":
+        raise ParameterError(
+            f"--offered goes with --ties ignore, as items not ranked are no ties; got --ties {ties}. Leave one out."
+        )
+
+
+def _compare_offered(
+    frame: "pl.DataFrame", kind: str, offered: str, columns: dict[str, str] | None, items: Any
+) -> "Comparisons":
+    """Compare the items that users ranked, and each of them with all that were offered and not ranked."""
+    if kind != "rankings":
+        raise ParameterError(f"--offered is for rankings, got {kind}. Leave it out.")
+    ranked = plurank.Rankings.from_frame(frame, offered=parse_offered(offered), columns=columns, items=items)
+    return ranked.to_comparisons()
 
 
 def _read_rated(

@@ -104,6 +104,7 @@ def fit_command(
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Fit the rankings that users share.
@@ -152,7 +153,7 @@ def fit_command(
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
     directly = method == "mixed" and mixing != "probability" and component in (None, "bradley-terry")
-    source, found = read(data, column, ties, items, rated=directly)
+    source, found = read(data, column, ties, items, offered=offered, rated=directly)
     _warn_deprecated(settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
     if method == "mixed":

@@ -7,16 +7,15 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import polars as pl
 
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import add_update
-from plurank.data.encoding import Labels, look_up, object_array
+from plurank.data.encoding import join_labels, look_up
 from plurank.data.rated import RatedItems
-from plurank.engine.blocks import as_comparisons, as_observations
+from plurank.engine.blocks import as_comparisons, as_observations, read_observations
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
-from plurank.exceptions import Argument, ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
+from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
@@ -38,8 +37,8 @@ from plurank.mixed.fit import (
     update_fit,
 )
 from plurank.mixed.init import Init
-from plurank.mixed.leaderboard import ScoredRankings
 from plurank.mixed.priors import Priors
+from plurank.mixed.sampled import SampledRankings
 from plurank.models.base import FitResult
 from plurank.models.fields import (
     COMMON,
@@ -51,20 +50,19 @@ from plurank.models.fields import (
     plain,
     warn_deprecated,
 )
-from plurank.models.prediction import Memberships, skip_unknown
+from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
 from plurank.store.rated import RatedStore
 from plurank.store.store import Store
-from plurank.text import count, percent
+from plurank.text import count
 from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
 
 if TYPE_CHECKING:
-    from plurank.mixed.utilities import UtilityPosterior
-    from plurank.models.person import Person
+    pass
 
 SCORES = "a score per item; the higher one is more likely to win (bradley-terry)"
 MIXING_IN_WORDS = {
@@ -73,7 +71,6 @@ MIXING_IN_WORDS = {
 }
 FIRST = {"n_rankings": 1, "mixing": MIXINGS[0]}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
-MANY_OBSERVATIONS = 200_000  # whose sweeps take so long that there are fewer
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
@@ -94,7 +91,7 @@ OWN_FIELDS: Fields = {
 }
 
 
-class MixedRanking(ScoredRankings, OldAttributes):
+class MixedRanking(SampledRankings, OldAttributes):
     """Mixed-membership model over rankings: K rankings with scores, and every user's mixture of them.
 
     Fitted by maximum a posteriori: quasi-Newton steps for the scores, with the user weights integrated out.
@@ -125,7 +122,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         Number of fits that predictions average over; for ratings, votes and rankings the number of chains, at least 2.
     max_iter : int, default=200
         Maximum number of passes over the comparisons. For ratings, votes and rankings the number of sweeps of each
-        chain, three times as many below 200,000 observations; the first half of them is discarded.
+        chain, up to eight times as many below 200,000 observations; the first half of them is discarded.
     tol : float, default=3e-5
         Gain of the log posterior per comparison below which a pass counts as converged.
     random_state : int, numpy.random.Generator or None, default=None
@@ -338,6 +335,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         resume: bool = False,
     ) -> FitResult:
         if isinstance(source, (RatedItems, RatedStore)):
+            if self.n_rankings != "auto":
+                check_enough_users(self.n_rankings, source.n_users)
             return self._fit_rated(source, engine, on_progress, checkpoint)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
@@ -356,53 +355,6 @@ class MixedRanking(ScoredRankings, OldAttributes):
             found = fit_users(settings, users, kept, on_progress)
         found.selection = selection
         return found
-
-    def _fit_rated(
-        self,
-        source: RatedItems | RatedStore,
-        engine: Engine,
-        on_progress: Progress,
-        checkpoint: str | PathLike[str] | None,
-    ) -> FitResult:
-        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, fit_rated
-
-        if checkpoint is not None:
-            raise ParameterError(
-                (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
-                parameter="checkpoint",
-            )
-        for name, default in (("concentration", None), ("score_scale", None), ("from_ratings", None), ("init", "best")):
-            if getattr(self, name) != default:
-                raise ParameterError(
-                    (Argument(name), " is for comparisons, got ratings or rankings, whose posterior is sampled."),
-                    parameter=name,
-                    hint=("Leave ", Argument(name), " out, or in Python fit(ratings.to_comparisons())."),
-                )
-        if self.n_rankings != "auto":
-            check_enough_users(self.n_rankings, source.n_users)
-        if len(source) < 2:
-            raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        n_sweeps = self.max_iter if len(source) >= MANY_OBSERVATIONS else 3 * self.max_iter
-        n_chains = max(self.ensemble, LEAST_CHAINS)
-        settings = RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
-        return fit_rated(source, settings, engine, on_progress)
-
-    @property
-    def posterior(self) -> "UtilityPosterior | None":
-        """Draws from the posterior of a model fitted to ratings, votes or rankings; None after a fit to comparisons."""
-        if self.draw_scores_ is None:
-            return None
-        known = self.__dict__.get("_posterior")
-        if known is None or known[0] is not self.draw_scores_:
-            from plurank.mixed.utilities import UtilityPosterior
-
-            known = self._posterior = (self.draw_scores_, UtilityPosterior.of(self))
-        found: UtilityPosterior = known[1]
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {name: value for name, value in state.items() if name != "_posterior"}
 
     @property
     def settings(self) -> Settings:
@@ -503,15 +455,17 @@ class MixedRanking(ScoredRankings, OldAttributes):
         return observe(comparisons, self.from_ratings, self.from_ratings_, self.rating_weight_)
 
     def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
-        """Learn from further comparisons of known and new users and items, without those seen before.
+        """Learn from further data of known and new users and items, without those seen before.
 
-        What earlier comparisons said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of
-        each user's weights; the result is close to a fit to all comparisons together. Rankings keep their order.
+        What earlier data said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of each
+        user's weights, of ratings, votes and rankings by the draws of both; the result is close to a fit to all data
+        together. Rankings keep their order.
 
         Parameters
         ----------
-        X : Comparisons, Store or data frame
-            The further comparisons.
+        X : Comparisons, Ratings, Rankings, Store or data frame
+            The further data. A model of ratings, votes or rankings takes any of these; others take comparisons, and
+            make them of ratings and rankings.
         on_progress : callable, default=silent
             Called with the name of a stage and the share of it that is done.
 
@@ -525,8 +479,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         NotFittedError
             If the model is not fitted.
         ParameterError
-            If the model was fitted to ratings, votes or rankings, or ``component`` is not "bradley-terry": draws and
-            orders do not summarise the data behind them.
+            If ``component`` is not "bradley-terry": orders do not summarise the data behind them.
 
         Warns
         -----
@@ -544,18 +497,13 @@ class MixedRanking(ScoredRankings, OldAttributes):
         101
         """
         check_is_fitted(self)
-        if self.posterior is not None:
-            raise ParameterError(
-                f"a model fitted to {self.observed_} cannot be updated.",
-                hint="Fit again with all of them; fold_in and transform take new users without a fit.",
-            )
         if self.component != "bradley-terry":
             raise ParameterError(
                 f"a model of component {self.component!r} cannot be updated, only one of 'bradley-terry'.",
                 parameter="component",
                 hint="Fit again with all comparisons.",
             )
-        more = as_comparisons(X)
+        more: Any = as_comparisons(X) if self.posterior is None or isinstance(X, Store) else read_observations(X)
         if len(self.rankings_) > 1 and float(np.ptp(self.scores_, axis=1).max(initial=0.0)) < SAME_SCORE:
             warnings.warn(
                 f"all {len(self.rankings_)} rankings of the model are the same, and an update moves them alike: it "
@@ -564,15 +512,19 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 stacklevel=2,
             )
         with one_blas_thread():
-            self._update(self.as_observed(more), on_progress)
+            if self.posterior is None:
+                self._update(self.as_observed(more), on_progress)
+            else:
+                self._update_draws(more, on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
-        self._warn_if_unfinished()
+        if self.posterior is None:
+            self._warn_if_unfinished()
         return self
 
     def _update(self, more: Comparisons, on_progress: Progress) -> None:
-        items, item_codes = _join_labels(self.items_, more.items, "item")
-        users, user_codes = _join_labels(self.users_, more.users, "user")
+        items, item_codes = join_labels(self.items_, more.items, "item")
+        users, user_codes = join_labels(self.users_, more.users, "user")
         sides = item_codes[more.winners], item_codes[more.losers]
         comparisons = Comparisons(*sides, more.offsets, items, more.users, more.weights)
         priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
@@ -581,7 +533,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
             setattr(self, f"{name}_", value)
         self.items_, self.users_ = items, users
 
-    def _add_votes(self, more: Comparisons) -> None:
+    def _add_votes(self, more: Comparisons | RatedItems) -> None:
         """Count the votes of an update; levels of agreement stay where it has none."""
         users, items = look_up(more.users, self.users_, "user"), look_up(more.items, self.items_, "item")
         new = count_votes(self, more, LocalEngine())
@@ -597,7 +549,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         self.influence_ = None  # nobody has looked again
         self._add_texts(more, items)
 
-    def _add_texts(self, more: Comparisons, items: Codes) -> None:
+    def _add_texts(self, more: Comparisons | RatedItems, items: Codes) -> None:
         """Take over the texts of items that have none yet."""
         if self.item_texts_ is None and more.texts is None:
             return
@@ -650,36 +602,6 @@ class MixedRanking(ScoredRankings, OldAttributes):
             found["predictions"] = f"averages of {self.ensemble} fits"
         return found
 
-    def _rated_details(self, posterior: "UtilityPosterior") -> dict[str, str]:
-        n_factors = posterior.draws[0].shape.n_factors
-        found = {
-            "a ranking is": "a score per item: its expected utility, in log odds of being preferred",
-            "mixing": "an item has one utility for a user: the weighted average of the rankings' scores, and an error",
-        }
-        if posterior.scale.n_cuts:
-            found["rating scale"] = f"{count(posterior.scale.n_cuts, 'threshold')} of each user between the values"
-        if self.explained_ is not None:
-            share, n = percent(self.explained_["share"]), count(self.explained_["n_users"], "user")
-            found["predictions"] = (
-                f"use {count(n_factors, 'factor')} beside the rankings, which explain {share} of how much the expected "
-                f"utilities of {n} vary between items"
-            )
-        if self.convergence_ is not None:
-            found["sampling"] = rated_fields.describe_convergence(self.convergence_, len(posterior.draws))
-        return found
-
-    def _warn_if_unfinished(self) -> None:
-        if self.posterior is None or self.convergence_ is None or self.converged_:
-            super()._warn_if_unfinished()
-            return
-        chains, worst = self.convergence_["n_chains"], self.convergence_["pair_r_hat"]
-        message = (
-            f"{chains} chains of {self.n_iter_} sweeps do not agree yet (R-hat {worst:.2f} of the probability of a "
-            "pair, expected at most 1.1); the fit is kept."
-        )
-        hint = ("Try a larger ", Argument("max_iter"), ".")
-        warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=4)
-
     def _component(self) -> BradleyTerry | OrderedComponent:
         kind = ORDERS.get(self.component)
         if kind is None:
@@ -711,73 +633,6 @@ class MixedRanking(ScoredRankings, OldAttributes):
         if self.posterior is not None:
             return self.posterior.probabilities(users, rows, left, right)  # type: ignore[arg-type]
         return predict(self._members(), users, rows, left, right)
-
-    def utilities(self, users: Sequence[Memberships], rows: Codes, items: Codes) -> Floats:
-        """How much users, given by their rows, -1 for unknown ones, like items, in log odds, (n,)."""
-        if self.posterior is not None:
-            return self.posterior.utilities(users, rows, items)  # type: ignore[arg-type]
-        return super().utilities(users, rows, items)
-
-    def _rank_by_draws(self, user: Any) -> pl.DataFrame | None:
-        if self.posterior is None:
-            return None
-        self.weights_of(user, None)  # raises for somebody unknown
-        return self.posterior.rank(self.posterior.users(), int(look_up([user], self.users_, "user")[0]))
-
-    def _person(self, answers: Any) -> "Person":
-        if self.posterior is None:
-            return super()._person(answers)
-        from plurank.mixed.utilities import RatedPerson
-
-        said = answers if answers is None or isinstance(answers, (list, tuple)) else as_observations(answers)
-        if not isinstance(said, RatedItems):
-            return RatedPerson(self, self._answers_of(answers))
-        if said.n_users != 1:
-            raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform for many.")
-        return RatedPerson(self, self._rated_in_own_items(said))
-
-    def _rated_in_own_items(self, said: RatedItems) -> RatedItems:
-        assert self.posterior is not None
-        values = np.zeros(0)
-        if len(self.level_groups_):
-            values = self.levels_  # coarse values of a fine scale, too, have thresholds between them
-        return self.posterior.in_own_items(said, values)
-
-    def _as_said(self, X: Any) -> Any:
-        return super()._as_said(X) if self.posterior is None else as_observations(X)
-
-    def _transform_source(self, source: Any, unknown: str) -> Floats:
-        source = source.to_memory() if isinstance(source, RatedStore) else source
-        if self.posterior is None or not isinstance(source, RatedItems):
-            return super()._transform_source(source, unknown)
-        known = source if unknown == "error" else skip_unknown(source, self.items_)
-        weights = np.tile(self.mean_weights_, (source.n_users, 1))
-        if len(known):
-            rows = look_up(known.users, source.users, "user")
-            weights[rows] = self.posterior.weights(self._rated_in_own_items(known))
-        return weights
-
-    def rating_scale(self) -> pl.DataFrame:
-        """Return how users use the rating scale, where the model was fitted to ratings or votes.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row for every value, ascending: value, ratings (how many), share (of all ratings), threshold (the mean
-            over users of the utility above which they give this value or a higher one; null for the lowest), spread
-            (its standard deviation over users). Utilities have a standard deviation of 1 around what is expected.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        ParameterError
-            If the model was not fitted to ratings or votes.
-        """
-        check_is_fitted(self)
-        if self.posterior is None or not len(self.levels_):
-            raise ParameterError("the model was not fitted to ratings or votes, so that it has no rating scale.")
-        return self.posterior.scale_use()
 
     def _item_utilities(self) -> list[Floats]:
         if self.component != "bradley-terry":
@@ -822,17 +677,6 @@ def check_enough_users(n_rankings: int, n_users: int) -> None:
             f"{count(n_rankings, 'ranking')} cannot be told apart by {count(n_users, 'user')}. "
             "Expected at most as many rankings as users; try fewer rankings."
         )
-
-
-def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, Codes]:
-    """Append labels that are not known yet; return all labels, and the code of each new one among them."""
-    codes = look_up(new, known, name)
-    fresh = new[codes < 0]
-    codes = codes.copy()
-    codes[codes < 0] = len(known) + np.arange(len(fresh), dtype=np.int32)
-    if known.dtype.kind in "iuf" and known.dtype == new.dtype:
-        return np.concatenate([known, fresh]), codes
-    return object_array([*known.tolist(), *fresh.tolist()]), codes
 
 
 for _name in rated_fields.FIELDS:

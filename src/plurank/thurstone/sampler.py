@@ -16,6 +16,7 @@ from plurank.data.rated import RatedItems
 from plurank.engine.blocks import group_units, sum_tree
 from plurank.engine.local import Engine, LocalEngine
 from plurank.thurstone import hyperparameters as hyper
+from plurank.thurstone import ridge
 from plurank.thurstone.blocks import Block, BlockData, RatedSource, Scale, cut_blocks, read_block
 from plurank.thurstone.exposure import (
     N_ITERATIONS,
@@ -29,6 +30,9 @@ from plurank.thurstone.hyperparameters import Population, UserSums
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
+# Sweeps until the prior of weights is drawn, too: rankings begin so near together that it would follow weights to the
+# vertices first, and return by tiny steps only.
+WARM_UP = 50
 
 
 class UserState(NamedTuple):
@@ -54,14 +58,18 @@ class ItemSums(NamedTuple):
 
 
 class SweepSums(NamedTuple):
-    """Sums over a block's users."""
+    """Sums over a block's users; those of items and logarithms of weights (K,) also with weights raised to a power."""
 
     items: ItemSums
     users: UserSums
+    raised: tuple[ItemSums, Floats] | None
 
     def merge(self, other: "SweepSums") -> "SweepSums":
         """Add the sums over other users."""
-        return SweepSums(self.items.merge(other.items), self.users.merge(other.users))
+        raised = None
+        if self.raised is not None and other.raised is not None:
+            raised = self.raised[0].merge(other.raised[0]), self.raised[1] + other.raised[1]
+        return SweepSums(self.items.merge(other.items), self.users.merge(other.users), raised)
 
 
 @dataclass
@@ -179,6 +187,7 @@ class Chain:
     states: list[UserState] = field(init=False)
     n_sweeps: int = 0
     log_likelihoods: list[float] = field(default_factory=list)
+    ridge_step: ridge.Step = field(default_factory=ridge.Step)
 
     def __post_init__(self) -> None:
         rng = self._generator()
@@ -214,16 +223,38 @@ class Chain:
         self.n_sweeps += 1
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
-        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key)
+        power = self.ridge_step.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
+        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power)
         engine, units = self.observations.engine, list(zip(self.observations.blocks, self.states, strict=True))
         states: list[list[UserState]] = []
         parts = engine.map(_sweep_blocks, shared, group_units(units, engine.least_units))
         sums = sum_tree(_collect(parts, states), SweepSums.merge)
         self.states = [state for some in states for state in some]
         self.log_likelihoods.append(sums.users.log_likelihood)
+        if sums.raised is not None:
+            sums = self._move_on_ridge(sums, power, rng)
         self.population = self._draw_population(sums, rng)
         if self.prior is None:
             self._shift(rng)
+
+    def _move_on_ridge(self, sums: SweepSums, power: float, rng: np.random.Generator) -> SweepSums:
+        """Raise all weights to a power, or leave them; return the sums that follow."""
+        assert sums.raised is not None
+        population, (items, log_weights) = self.population, sums.raised
+        prior = population.item_mean, population.item_precision
+        counts, log_jacobian = ridge.raise_counts(population.counts, power)
+        before = ridge.Weights(sums.users.n, sums.users.log_weights, population.counts)
+        gain = ridge.log_ratio(before, before._replace(log_weights=log_weights, counts=counts), power, log_jacobian)
+        gain += ridge.log_marginal(*items, *prior) - ridge.log_marginal(*sums.items, *prior)
+        chance = float(np.exp(min(gain, 0.0)))
+        self.ridge_step.adapt(chance)
+        if rng.random() >= chance:
+            return sums
+        weights = slice(1, 1 + self.shape.n_rankings)
+        for state in self.states:
+            state.vectors[:, weights] = ridge.raise_weights(state.vectors[:, weights], power)
+        self.population = population._replace(counts=counts)
+        return SweepSums(items, sums.users._replace(log_weights=log_weights), None)
 
     def _shift(self, rng: np.random.Generator) -> None:
         """Draw the origin of utilities: popularity and thresholds move together, which no observation notices.
@@ -263,7 +294,9 @@ class Chain:
                 users.n, users.cuts, users.cut_products, self.first_cuts, hyper.CUT_COUNT, hyper.CUT_FREEDOM,
                 hyper.CUT_SCALE, rng,
             )  # fmt: skip
-        counts = hyper.draw_counts(before.counts, users.n, users.log_weights, rng)
+        counts = before.counts
+        if self.n_sweeps > WARM_UP:
+            counts = hyper.draw_counts(counts, users.n, users.log_weights, rng)
         coefficients = hyper.draw_coefficients(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
@@ -288,6 +321,7 @@ class _Shared(NamedTuple):
     population: Population
     exposure: Exposure
     key: Any
+    power: float
 
 
 def _collect(results: Any, states: list[Any]) -> Any:
@@ -319,6 +353,14 @@ def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserSt
     )
     items = ItemSums(*kernels.sum_by_item(*data.by_item, vectors, utilities, shape.size))
     n_weights = 1 + shape.n_rankings
+    raised = None
+    if shared.power != 1.0:
+        others, weights = vectors.copy(), vectors[:, 1:n_weights]
+        others[:, 1:n_weights] = ridge.raise_weights(weights, shared.power)
+        raised = (
+            ItemSums(*kernels.sum_by_item(*data.by_item, others, utilities, shape.size)),
+            ridge.raised_log_sums(weights, shared.power),
+        )
     users = UserSums.of(vectors[:, 1:n_weights], cuts, vectors[:, n_weights : shape.size], exposure, logs)
     kept = None if data.observed.kind == "rated" else utilities
-    return UserState(vectors, cuts, kept, exposure), SweepSums(items, users)
+    return UserState(vectors, cuts, kept, exposure), SweepSums(items, users, raised)

@@ -86,14 +86,15 @@ INLINE void fill_normals(Stream& stream, i64 n, f64* normals) {
 // What is the same for all users of a sweep.
 struct Population {
     i64 n_rankings, n_factors, n_cuts, size, width;
-    const f64* items;                     // (Q, width)
-    const f64 *cut_mean, *cut_precision;  // (C,), (C, C) of thresholds
+    const f64* items;  // (Q, width)
 };
 
 // Scratch memory for one user.
 struct UserDraw {
     const Population& all_users;
     const f64* counts = nullptr;           // (K,) of the Dirichlet prior
+    const f64* cut_mean = nullptr;         // (C,) of the prior of thresholds
+    const f64* cut_precision = nullptr;    // (C, C)
     f64 *f, *lower, *upper, *w, *some;     // (n,)
     f64 *products, *rhs, *gradient;        // (size, width), (width,)
     f64 *factor, *normals, *cuts, *trial;  // (F, width), (width,), (C + 2,), (C + 2,)
@@ -138,9 +139,8 @@ struct UserDraw {
         f64 total = 0.0;
         for (i64 k = 0; k < n; ++k) {
             f64 across = 0.0;
-            for (i64 m = 0; m < n; ++m)
-                across += all_users.cut_precision[k * n + m] * (coordinates[m] - all_users.cut_mean[m]);
-            total -= 0.5 * (coordinates[k] - all_users.cut_mean[k]) * across;
+            for (i64 m = 0; m < n; ++m) across += cut_precision[k * n + m] * (coordinates[m] - cut_mean[m]);
+            total -= 0.5 * (coordinates[k] - cut_mean[k]) * across;
         }
         return total;
     }
@@ -372,15 +372,15 @@ struct UserDraw {
         }
     }
 
-    // Draw the factors from their Gaussian posterior given all else; prior N(mean, I).
-    void draw_factors(f64* user, const f64* mean, Stream& stream) {
+    // Draw the factors from their Gaussian posterior given all else; prior N(mean, diag(precision)^-1).
+    void draw_factors(f64* user, const f64* mean, const f64* precision, Stream& stream) {
         const i64 n = all_users.n_factors, first = 1 + all_users.n_rankings, width = all_users.width;
         f64* z = user + first;
         for (i64 k = 0; k < n; ++k) {
             const f64* row = products + (first + k) * width + first;
-            f64 right = mean[k] + gradient[first + k];
+            f64 right = precision[k] * mean[k] + gradient[first + k];
             for (i64 m = 0; m < n; ++m) {
-                factor[k * width + m] = row[m] + (m == k ? 1.0 : 0.0);
+                factor[k * width + m] = row[m] + (m == k ? precision[k] : 0.0);
                 right += row[m] * z[m];
             }
             rhs[k] = right;
@@ -396,7 +396,7 @@ struct UserDraw {
 
 EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
     const i64 size = 1 + n_rankings + n_factors;
-    const Population p{n_rankings, n_factors, n_cuts, size, padded(size), nullptr, nullptr, nullptr};
+    const Population p{n_rankings, n_factors, n_cuts, size, padded(size), nullptr};
     Arena arena(nullptr);
     UserDraw(arena, p, most);
     return arena.needed();
@@ -405,17 +405,18 @@ EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
 // Draw thresholds, utilities, weights and factors of users first to last - 1, one after the other given the items.
 //
 // Users are numbered from `base` on in the whole population. users (M, width) and cuts (M, C) are the state; means
-// (M, F) the prior means of factors, counts those of the weights' Dirichlet prior, counts_step apart for each user; w
-// (n,) the utilities, part of the state but where items are rated. levels (n,) of ratings and rankings; of comparisons
+// (M, F) the prior means of factors. The counts of the weights' Dirichlet prior, the precisions (F,) of factors, and
+// mean and precision of thresholds are so many steps apart for each user, 0 where they are the same for all. w (n,) the
+// utilities, part of the state but where items are rated. levels (n,) of ratings and rankings; of comparisons
 // n items with links, see draw_compared. logs (M,) becomes the log-likelihood, w integrated out (of rankings and
 // comparisons that of w).
 EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const i32* codes, const i32* levels,
                        const i64* link_offsets, const i32* links, const f64* items, i64 n_rankings, i64 n_factors,
-                       i64 n_cuts, const f64* counts, i64 counts_step, const f64* means, const f64* cut_mean,
-                       const f64* cut_precision, const u64* key, i64 base, f64* users, f64* cuts, f64* w, f64* logs,
-                       i64 most, f64* memory) {
+                       i64 n_cuts, const f64* counts, i64 counts_step, const f64* means, const f64* factor_precision,
+                       i64 factor_step, const f64* cut_precision, const f64* cut_mean, i64 cut_step, const u64* key,
+                       i64 base, f64* users, f64* cuts, f64* w, f64* logs, i64 most, f64* memory) {
     const i64 size = 1 + n_rankings + n_factors, width = padded(size);
-    const Population p{n_rankings, n_factors, n_cuts, size, width, items, cut_mean, cut_precision};
+    const Population p{n_rankings, n_factors, n_cuts, size, width, items};
     Arena arena(memory);
     UserDraw draw(arena, p, most);
     for (i64 u = first; u < last; ++u) {
@@ -423,6 +424,8 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         Stream stream = Stream::of(*key, base + u);
         f64* user = users + u * width;
         draw.counts = counts + u * counts_step;
+        draw.cut_mean = cut_mean + u * cut_step;
+        draw.cut_precision = cut_precision + u * cut_step * n_cuts;
         for (i64 e = 0; e < n; ++e) {
             draw.rows[e] = items + codes[begin + e] * width;
             draw.f[e] = dot(draw.rows[e], user, width);
@@ -443,7 +446,9 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         for (i64 e = 0; e < n; ++e) w[begin + e] = draw.w[e];
         draw.collect(n, user);
         draw.move_weights(user, stream);
-        if (n_factors > 0) draw.draw_factors(user, means + u * n_factors, stream);
+        if (n_factors > 0) {
+            draw.draw_factors(user, means + u * n_factors, factor_precision + u * factor_step, stream);
+        }
     }
 }
 

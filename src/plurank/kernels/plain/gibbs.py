@@ -87,8 +87,9 @@ def draw_users(
     n_users, n_factors = factor_means.shape
     n_rankings = prior.counts.shape[-1]
     logs, size = np.empty(n_users), 1 + n_rankings + n_factors
-    counts = np.broadcast_to(prior.counts, (n_users, n_rankings))
+    counts, cut_means, cut_precisions, factor_precisions = prior.for_each(n_users, n_factors)
     for u, (begin, end) in enumerate(itertools.pairwise(observed.offsets)):
+        prior = UserPrior(counts[u], cut_means[u], cut_precisions[u])
         own, user, stream = slice(begin, end), users[u], _Stream(key, base + u)
         x, said, utilities = items[observed.codes[own]], observed.levels[own], w[own]
         f = x @ user
@@ -108,11 +109,12 @@ def draw_users(
             logs[u] = -0.5 * ((utilities - f) ** 2).sum()
         products = (x.T @ x)[:size, :size]
         gradient = ((utilities - f) @ x)[:size]
-        _move_weights(user, gradient, products, counts[u], stream)
+        _move_weights(user, gradient, products, prior.counts, stream)
         if n_factors:
             z = slice(size - n_factors, size)
-            right = factor_means[u] + gradient[z] + products[z, z] @ user[z]
-            user[z] = _draw_normal(products[z, z] + np.eye(n_factors), right, stream)
+            precision = factor_precisions[u]
+            right = precision * factor_means[u] + gradient[z] + products[z, z] @ user[z]
+            user[z] = _draw_normal(products[z, z] + np.diag(precision), right, stream)
     return logs
 
 
