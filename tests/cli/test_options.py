@@ -147,10 +147,11 @@ WRONG = {
         "--offered": [MISSING],
     },
     "ingest": {
-        "INPUTS": [MISSING, "{ratings}"],
+        "INPUTS": [MISSING, "{both}"],
         "--output": [f"{MISSING}/s"],
         "--memory": ["x", "1kB", "99999999TB"],
         "--ties": ["other"],
+        "--offered": ["all", MISSING],
         "--column": ["user", "colour=red", "user=absent"],
     },
 }  # fmt: skip

@@ -334,9 +334,13 @@ def ingest_command(
       plurank ingest ratings/ -o ratings.store
       plurank ingest ballots.parquet -o ballots.store --offered all
 
-    Inputs have the columns of `plurank fit`, all in the same form: user, winner, loser, or user, left, right,
-    winner, or user, item, rating, or user, item, rank, or other names for these. Files of pol.is, MovieLens (.dat)
-    and PrefLib have to be read at once: fit them directly.
+    \b
+    Inputs have columns as for `plurank fit`, all in one of these forms:
+      user, winner, loser      or user, left, right, winner
+      user, item, rating       also votes of -1, 0 and 1
+      user, item, rank         1 is best
+    Files of pol.is, MovieLens (.dat) and PrefLib have to be read whole: fit
+    them directly.
     """
     columns = parse_columns(column)
     hint = f"progress is stored in {output}.part; run the same command again to resume."

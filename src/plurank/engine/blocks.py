@@ -130,6 +130,12 @@ def as_observations(X: Any) -> Source:
     return made
 
 
+def read_observations(X: Any) -> Comparisons | RatedItems | Store:
+    """Take data as :func:`as_observations` does, and read ratings or rankings of a store into memory."""
+    found = as_observations(X)
+    return found.to_memory() if isinstance(found, RatedStore) else found
+
+
 def group_units(units: Sequence[Unit], least: int) -> list[Sequence[Unit]]:
     """Put neighbouring units together into at least so many groups, if there are as many units. Groups have 2^j of
     them, so that their sums are parts of the tree."""

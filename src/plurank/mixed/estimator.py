@@ -13,7 +13,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.diagnostics import add_update
 from plurank.data.encoding import join_labels, look_up
 from plurank.data.rated import RatedItems
-from plurank.engine.blocks import as_comparisons, as_observations
+from plurank.engine.blocks import as_comparisons, as_observations, read_observations
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
 from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
@@ -506,7 +506,7 @@ class MixedRanking(SampledRankings, OldAttributes):
                 parameter="component",
                 hint="Fit again with all comparisons.",
             )
-        more: Any = as_comparisons(X) if self.posterior is None or isinstance(X, Store) else as_observations(X)
+        more: Any = as_comparisons(X) if self.posterior is None or isinstance(X, Store) else read_observations(X)
         if len(self.rankings_) > 1 and float(np.ptp(self.scores_, axis=1).max(initial=0.0)) < SAME_SCORE:
             warnings.warn(
                 f"all {len(self.rankings_)} rankings of the model are the same, and an update moves them alike: it "

@@ -15,7 +15,7 @@ from plurank.choices import Auto
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series, look_up
 from plurank.data.rated import RatedItems
-from plurank.engine.blocks import as_observations
+from plurank.engine.blocks import read_observations
 from plurank.engine.local import Engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError
 from plurank.mixed import rated_fields
@@ -228,7 +228,7 @@ class SampledRankings(ScoredRankings, loadable=False):
     def _rated(self, X: Any) -> RatedItems | None:
         """Take ratings or rankings as the model numbers them; None for other data, or where none were sampled."""
         check_is_fitted(self)
-        said = None if self.posterior is None else as_observations(X)
+        said = None if self.posterior is None else read_observations(X)
         return self.posterior.in_own_items(said) if self.posterior and isinstance(said, RatedItems) else None
 
     def utilities(self, users: Sequence[Any], rows: Codes, items: Codes) -> Floats:
@@ -248,7 +248,7 @@ class SampledRankings(ScoredRankings, loadable=False):
             return super()._person(answers)
         from plurank.mixed.utilities import RatedPerson
 
-        said = answers if answers is None or isinstance(answers, (list, tuple)) else as_observations(answers)
+        said = answers if answers is None or isinstance(answers, (list, tuple)) else read_observations(answers)
         if not isinstance(said, RatedItems):
             return RatedPerson(self, self._answers_of(answers))
         if said.n_users != 1:
@@ -256,7 +256,7 @@ class SampledRankings(ScoredRankings, loadable=False):
         return RatedPerson(self, self.posterior.in_own_items(said))
 
     def _as_said(self, X: Any) -> Any:
-        return super()._as_said(X) if self.posterior is None else as_observations(X)
+        return super()._as_said(X) if self.posterior is None else read_observations(X)
 
     def _transform_source(self, source: Any, unknown: str) -> Floats:
         source = source.to_memory() if isinstance(source, RatedStore) else source

@@ -24,7 +24,8 @@ from plurank.io import as_path, check_parent, only_one, write_json
 from plurank.store.batches import Budget, parse_memory
 from plurank.store.merge import CUTS, merge_runs
 from plurank.store.rated import RatedStore
-from plurank.store.runs import RUNS, InputFile, Job, list_runs, read_inputs
+from plurank.store.rows import InputFile, Job
+from plurank.store.runs import RUNS, list_runs, read_inputs
 from plurank.store.shards import MANIFEST
 from plurank.store.store import Store, open_store
 from plurank.types import Progress, silent
