@@ -408,6 +408,25 @@ def test_camps_common_ground_and_committees_are_those_of_the_rankings(kind, mode
         assert agreement.filter(pl.col("item") == "i02")["agree"].sum() == len(agrees)
 
 
+def test_expected_agreement_is_that_of_everybody_in_a_camp():
+    rng = np.random.default_rng(3)
+    n_users, n_items = 400, 12
+    camps = np.arange(n_users) % 2
+    chances = np.where(rng.random((n_items, 2)) < 0.5, 0.2, 0.8)
+    votes = np.where(rng.random((n_users, n_items)) < chances[:, camps].T, 1, -1)
+    voted = rng.random(votes.shape) < 0.4
+    users, items = np.nonzero(voted)
+    model = plurank.MixedRanking(2, n_factors=0, max_iter=100, random_state=0)
+    agreement = model.fit(Ratings.from_arrays(users, items, votes[voted])).agreement()
+    main, codes = model.user_weights_.argmax(axis=1), model.users_
+    truth = np.array([[(votes[codes[main == k], item] > 0).mean() for k in range(2)] for item in model.items_])
+    expected = agreement["expected"].to_numpy().reshape(-1, 2)
+    assert np.abs(expected - truth).mean() < 0.06  # of 80 votes for a cell: 0.036, four standard errors more
+    lower, upper = (agreement[name].to_numpy().reshape(-1, 2) for name in ("expected_lower", "expected_upper"))
+    assert ((lower <= expected) & (expected <= upper)).all()
+    assert ((lower <= truth) & (truth <= upper)).mean() > 0.6
+
+
 def test_a_summary_is_json_and_says_how_it_was_sampled(kind, model):
     found = json.loads(json.dumps(model.summary(items=True)))
     assert found["observed"] == model.observed_

@@ -18,6 +18,7 @@ from plurank.data.rated import RatedItems
 from plurank.engine.blocks import read_observations
 from plurank.engine.local import Engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError
+from plurank.inference.posterior import LEVEL
 from plurank.mixed import rated_fields
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import FitResult
@@ -268,6 +269,42 @@ class SampledRankings(ScoredRankings, loadable=False):
             rows = look_up(known.users, source.users, "user")
             weights[rows] = self.posterior.weights(self.posterior.in_own_items(known))
         return weights
+
+    def agreement(self, level: float = LEVEL) -> pl.DataFrame:
+        """Return the share of each camp that agrees with each item, where the data are agree/disagree votes.
+
+        A camp is the users who follow the same ranking most. Users who cast a single vote, or the same vote throughout,
+        have no camp where counts are concerned.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row for every item and camp; none where the model was not fitted to agree/disagree votes. Columns item,
+            text, ranking (from 1); agree, passed, disagree (counts); share, lower, upper: the share that agrees among
+            those who agree or disagree, with its interval. A model fitted to the votes themselves adds expected,
+            expected_lower, expected_upper: the share expected of everybody in the camp, also of those who did not
+            vote on the item, from draws of the posterior.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If ``level`` is not between 0 and 1.
+        """
+        counted = super().agreement(level)
+        if self.posterior is None or self.observed_ != "votes" or counted.is_empty():
+            return counted
+        n_rankings = len(self.mean_weights_)
+        parts = self.posterior.agreement(self.user_weights_.argmax(axis=1), n_rankings, level)
+        names = ("expected", "expected_lower", "expected_upper")
+        columns = zip(names, parts, strict=True)
+        return counted.with_columns(pl.Series(name, part.ravel(), nan_to_null=True) for name, part in columns)
 
     def rating_scale(self) -> pl.DataFrame:
         """Return how users use the rating scale, where the model was fitted to ratings or votes.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtr
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, look_up
@@ -26,9 +27,10 @@ from plurank.thurstone.blocks import Scale
 from plurank.thurstone.draws import Draw, DrawnUsers, as_thresholds, level_chances, preference
 from plurank.thurstone.exposure import Exposure
 from plurank.thurstone.new_users import SEED, fold_in
-from plurank.types import Codes, Floats
+from plurank.types import Codes, Floats, Integers
 from plurank.validation import check_share
 
+MOST_OF_CAMP = 500  # users who stand for a camp
 REPEATS = 4  # times that new users are drawn for every draw of the items
 
 
@@ -148,6 +150,27 @@ class UtilityPosterior:
                 "spread": [None, *cuts.std(axis=0).tolist()],
             }
         )
+
+    def agreement(self, camps: Codes, n_camps: int, level: float) -> tuple[Floats, Floats, Floats]:
+        """Expected share of every camp (Q, K) that would agree with every item, of those who would not pass, with its
+        bounds; ``camps`` (M,) are the users' rankings. NaN for camps without users."""
+        drawn = np.full((len(self.draws), len(self.items), n_camps), np.nan)
+        for camp in range(n_camps):
+            rows = np.flatnonzero(camps == camp)
+            rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST_OF_CAMP)).astype(np.int64)]
+            if len(rows):
+                drawn[:, :, camp] = [_share_agreeing(draw, rows) for draw in self.draws]
+        tail = (1.0 - level) / 2.0
+        lower, upper = np.quantile(drawn, (tail, 1.0 - tail), axis=0)
+        return np.asarray(drawn.mean(axis=0)), lower, upper
+
+
+def _share_agreeing(draw: Draw, rows: Integers) -> Floats:
+    """Share (Q,) of some users who would agree, the highest level, of those who would agree or disagree, the lowest."""
+    utilities = draw.weights[rows] @ draw.scores.T + draw.user_factors[rows] @ draw.item_factors.T
+    thresholds = as_thresholds(draw.cuts[rows])
+    agree = ndtr(utilities - thresholds[:, -1:]).sum(axis=0)
+    return np.asarray(agree / (agree + ndtr(thresholds[:, :1] - utilities).sum(axis=0)))
 
 
 def draws_of(model: Any) -> list[Draw]:
