@@ -26,6 +26,7 @@ from plurank.thurstone.exposure import (
     sum_of_users,
 )
 from plurank.thurstone.hyperparameters import Population, UserSums
+from plurank.thurstone.people import PeopleRegression, counts_of
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
@@ -166,7 +167,8 @@ class Chain:
     """A Markov chain of the posterior. ``sweep`` moves it on.
 
     observations: the data. shape: of the model. seed: of all its random numbers. exposure: what factors are regressed
-    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known.
+    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known. people: how
+    weights depend on covariates, where these are known.
     """
 
     observations: Observations
@@ -174,6 +176,7 @@ class Chain:
     seed: Sequence[int]
     exposure: Exposure
     prior: tuple[Floats, Floats] | None = None
+    people: PeopleRegression | None = None
     population: Population = field(init=False)
     states: list[UserState] = field(init=False)
     n_sweeps: int = 0
@@ -190,6 +193,8 @@ class Chain:
             items, np.zeros(size), np.eye(size), hyper.first_counts(n_rankings), self.first_cuts, 2.0 * np.eye(n_cuts),
             np.zeros((self.exposure.n, n_factors)),
         )  # fmt: skip
+        if self.people is not None:
+            self.population = self.population._replace(slopes=np.zeros((self.people.n_covariates, n_rankings)))
         if self.exposure.n and n_factors:
             self.exposure_products = self.observations.reduce(_exposure_products, self.exposure)
         else:
@@ -213,7 +218,8 @@ class Chain:
         self.n_sweeps += 1
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
-        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key)
+        design = None if self.people is None else self.people.design
+        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, design)
         units = list(zip(self.observations.blocks, self.states, strict=True))
         states: list[UserState] = []
         sums = sum_tree(_collect(self.observations.engine.map(_sweep_block, shared, units), states), SweepSums.merge)
@@ -261,11 +267,19 @@ class Chain:
                 users.n, users.cuts, users.cut_products, self.first_cuts, hyper.CUT_COUNT, hyper.CUT_FREEDOM,
                 hyper.CUT_SCALE, rng,
             )  # fmt: skip
-        counts = hyper.draw_counts(before.counts, users.n, users.log_weights, rng)
+        counts, slopes = self._draw_counts(users, rng)
         coefficients = hyper.draw_coefficients(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
-        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients)
+        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes)
+
+    def _draw_counts(self, users: UserSums, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw the Dirichlet counts (K,) of users, and the slopes (P, K) of their logarithms on covariates."""
+        before = self.population
+        if self.people is None or self.shape.n_rankings == 1:
+            return hyper.draw_counts(before.counts, users.n, users.log_weights, rng), before.slopes
+        weights = [state.vectors[:, 1 : 1 + self.shape.n_rankings] for state in self.states]
+        return self.people.draw(before.counts, before.slopes, weights, rng)
 
     @property
     def vectors(self) -> Floats:
@@ -286,6 +300,7 @@ class _Shared(NamedTuple):
     population: Population
     exposure: Exposure
     key: Any
+    design: Floats | None = None
 
 
 def _collect(results: Any, states: list[UserState]) -> Any:
@@ -303,7 +318,10 @@ def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserSt
     vectors, cuts = before.vectors.copy(), before.cuts.copy()
     utilities = data.first_utilities() if before.utilities is None else before.utilities.copy()
     exposure = shared.exposure.of(data) if before.exposure is None else before.exposure
-    prior = kernels.UserPrior(population.counts, population.cut_mean, population.cut_precision)
+    counts = population.counts
+    if shared.design is not None:
+        counts = counts_of(counts, population.slopes, shared.design[block.begin : block.end])
+    prior = kernels.UserPrior(counts, population.cut_mean, population.cut_precision)
     means = np.ascontiguousarray(exposure @ population.coefficients)
     logs = kernels.draw_users(
         data.observed, population.items, prior, means, shared.key, block.begin, vectors, cuts, utilities
