@@ -11,20 +11,21 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from plurank.data.covariates import SHOWN, as_numeric, read_levels, read_numbers
+from plurank.data.covariates import SHOWN, UNKNOWN, as_numeric, read_levels, read_numbers
 from plurank.data.encoding import look_up
 from plurank.exceptions import DataError
 from plurank.text import shorten
 from plurank.types import Floats, Masks
 from plurank.validation import is_number
 
-LEAST_PEOPLE = 5  # fewer than these have a level in common: it is pooled with others, and no figure is shown
+LEAST = {"user": 5, "item": 2}  # fewer than these have a level in common: it is pooled with others
+LEAST_PEOPLE = LEAST["user"]  # of fewer no figure is shown
 MOST_LEVELS, MOST_VALUES = 50, 1000  # levels of their own; different values that may be pooled
 MANY_MISSING = 0.05  # share of missing values from which on being missing has a column of its own
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)  # of a number, at which effects are shown; or at all of so few values
 LONG_TEXT = 40  # characters of a value, on average, from which on a column of many values is prose
 LARGEST_NUMBER, LARGEST = 1e12, 1e100  # of a value, and of anything that describes an attribute
-OTHER, UNKNOWN = "other", "(missing)"
+OTHER = "other"
 
 
 class Level(NamedTuple):
@@ -151,11 +152,14 @@ class Category:
     kind = "category"
 
     @classmethod
-    def learn(cls, name: str, series: pl.Series, order: Sequence[str] = ()) -> Self:
-        """Learn from text, null where missing; levels in the given order, otherwise sorted."""
+    def learn(cls, name: str, series: pl.Series, order: Sequence[str] = (), least: int = LEAST_PEOPLE) -> Self:
+        """Learn from text, null where missing; levels in the given order, otherwise sorted.
+
+        Levels of fewer than ``least`` are pooled.
+        """
         present = series.drop_nulls()
         counted = present.value_counts(name="n").sort("n", present.name, descending=[True, False])
-        common = counted.head(MOST_LEVELS).filter(pl.col("n") >= LEAST_PEOPLE)[present.name].to_list()
+        common = counted.head(MOST_LEVELS).filter(pl.col("n") >= least)[present.name].to_list()
         rare = counted.filter(~pl.col(present.name).is_in(common))[present.name].to_list()
         if len(rare) == 1 and len(common) < MOST_LEVELS:
             common, rare = [*common, *rare], []
@@ -164,7 +168,8 @@ class Category:
         if rare or OTHER in common:
             levels.append(OTHER)
         n = dict(counted.iter_rows())
-        counts = [n.get(level, 0) + (sum(n[each] for each in rare) if level == OTHER else 0) for level in levels]
+        n[OTHER] = sum(n[level] for level in {*rare, *({OTHER} & {*common})})
+        counts = [n[level] for level in levels]
         n_missing = len(series) - len(present)
         if _are_many(n_missing, len(series)):
             levels, counts = [*levels, UNKNOWN], [*counts, n_missing]
@@ -263,17 +268,20 @@ REMEDIES = {
 }
 
 
-def learn_attribute(series: pl.Series, form: Form = "any", n_columns: int = 1) -> Attribute | str:
+def learn_attribute(
+    series: pl.Series, form: Form = "any", n_columns: int = 1, least: int = LEAST_PEOPLE
+) -> Attribute | str:
     """Return the attribute that a column makes, or why it makes none: one of ``REMEDIES``."""
     if series.dtype.is_temporal():
         return "dates or times"
+    if form != "category" and series.dtype.is_numeric() and (series.abs() > LARGEST_NUMBER).any():
+        return "with values beyond 1e12"
     numbers = None if form == "category" else read_numbers(series)
     if numbers is not None and not _is_constant(numbers):
-        is_too_large = np.nanmax(np.abs(numbers.to_numpy())) > LARGEST_NUMBER
-        return "with values beyond 1e12" if is_too_large else Number.learn(series.name, numbers, n_columns)
+        return Number.learn(series.name, numbers, n_columns)
     if form == "number" and numbers is None:
         return "not a number"
-    return _learn_category(series)
+    return _learn_category(series, least)
 
 
 def _is_constant(numbers: pl.Series) -> bool:
@@ -281,20 +289,20 @@ def _is_constant(numbers: pl.Series) -> bool:
     return not len(values) or bool(np.ptp(values) <= 1e-9 * np.abs(values).max())
 
 
-def _learn_category(series: pl.Series) -> Category | str:
+def _learn_category(series: pl.Series, least: int) -> Category | str:
     texts = read_levels(series)
     present = texts.drop_nulls()
     n, n_values = len(present), present.n_unique()
     if not n:
         return "without any value"
-    shared = present.value_counts(name="n").filter(pl.col("n") >= LEAST_PEOPLE)["n"].sum()
+    shared = present.value_counts(name="n").filter(pl.col("n") >= least)["n"].sum()
     if n_values > MOST_VALUES or shared < n / 2:
         if present.str.len_chars().mean() > LONG_TEXT:  # type: ignore[operator]
             return "free text"
         few = n_values < 0.8 * n
         return "made of values that hardly anybody shares" if few else "different for nearly everyone, as ids are"
     order = series.dtype.categories.to_list() if isinstance(series.dtype, pl.Enum) else ()
-    learned = Category.learn(series.name, texts, order)
+    learned = Category.learn(series.name, texts, order, least)
     return learned if len(learned.counts) > 1 else "the same for everyone"
 
 
@@ -304,7 +312,7 @@ def _learn_category(series: pl.Series) -> Category | str:
 def _place_knots(values: Floats, n_columns: int) -> Floats:
     if n_columns == 1:
         return np.empty(0)
-    knots = np.unique(np.quantile(values, np.linspace(0, 1, n_columns + 1)))
+    knots = np.unique(np.quantile(values, np.linspace(0, 1, n_columns + 1), method="inverted_cdf"))
     return knots if len(knots) > 2 else np.empty(0)
 
 

@@ -22,7 +22,8 @@ Series = Mapping[str, pl.Series]
 NAMES: dict[Key, tuple[str, ...]] = {"user": ALIASES["user"], "item": ("item", "item_id", "itemid", "id")}
 TABLES: dict[Key, str] = {"user": "table of people", "item": "table of features"}
 USES: dict[Key, str] = {"user": "votes", "item": "comparisons"}  # what somebody without any is not in the data for
-MISSING = ("", "NA", "N/A", "NaN", "nan")  # how tables write that there is no value
+UNKNOWN = "(missing)"  # how we write that there is no value
+MISSING = ("", "NA", "N/A", "NaN", "nan", UNKNOWN)  # how tables do
 SHOWN = 60  # characters of an id in a message
 
 
@@ -146,7 +147,7 @@ def _find_categories(values: Any) -> list[str] | None:
     """Return the categories of a categorical column in their order, None for any other."""
     if isinstance(values, pl.Series):
         return values.dtype.categories.to_list() if isinstance(values.dtype, pl.Enum) else None
-    import narwhals as nw  # polars frames need not wait for it
+    import narwhals.stable.v1 as nw  # polars frames need not wait for it; only here have all categories an order
 
     column = nw.from_native(values, series_only=True)
     if column.dtype not in (nw.Categorical, nw.Enum):

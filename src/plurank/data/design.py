@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from plurank.data.attributes import LARGEST, REMEDIES, Attribute, learn_attribute, unpack_attribute
+from plurank.data.attributes import LARGEST, LEAST, REMEDIES, Attribute, learn_attribute, unpack_attribute
 from plurank.data.coded import Exclusion, check_exclusions
 from plurank.data.covariates import Covariates, Key, Match, Series, as_rows
 from plurank.data.encoding import Labels
@@ -60,7 +60,7 @@ class Design:
         match = table.match(labels)
         series = table.take(match.rows[match.rows >= 0])
         terms = Terms(tuple(map(Term, series))) if formula is None else parse_formula(formula, list(series))
-        attributes, left_out = _learn_attributes(series, terms.single)
+        attributes, left_out = _learn_attributes(series, terms.single, LEAST[key])
         columns = {attribute.name: attribute.matrix(series[attribute.name]) for attribute in attributes}
         left_out |= _find_redundant(columns) if columns else {}
         kept = tuple(attribute for attribute in attributes if attribute.name not in left_out)
@@ -68,7 +68,7 @@ class Design:
             for name, why in left_out.items():
                 raise DataError(f"{name} cannot be a covariate: it is {why}. {_remedy(why)}")
         if not kept:
-            why = "; ".join(f"{name}: {why}" for name, why in left_out.items()) or "it has no column but the key"
+            why = "; ".join(f"{name}: {why}" for name, why in left_out.items()) or f"it has no column but the {key}"
             raise DataError(f"no column of the table can be a covariate: {shorten(why, 400)}.")
         excluded = (*_exclude(left_out, len(series)), *match.excluded)
         products = _learn_products(columns, terms.products)
@@ -228,9 +228,9 @@ def _check_products(design: Design) -> None:
 # Learning.
 
 
-def _learn_attributes(series: Series, terms: tuple[Term, ...]) -> tuple[list[Attribute], dict[str, str]]:
+def _learn_attributes(series: Series, terms: tuple[Term, ...], least: int) -> tuple[list[Attribute], dict[str, str]]:
     """Return the attributes that columns make, and why others make none."""
-    found = {term.column: learn_attribute(series[term.column], term.form, term.n_columns) for term in terms}
+    found = {term.column: learn_attribute(series[term.column], term.form, term.n_columns, least) for term in terms}
     made = [attribute for attribute in found.values() if not isinstance(attribute, str)]
     return made, {name: why for name, why in found.items() if isinstance(why, str)}
 

@@ -58,18 +58,18 @@ def _list_factors(formula: str, columns: Sequence[str]) -> list[list[Any]]:
     if not isinstance(formula, str) or not formula.strip():
         raise ParameterError(parameter="formula", expected=f"a formula, {EXAMPLE}", got=repr(formula))
     with extra("formula", "A formula"):
+        from formulaic import Formula
         from formulaic.errors import FormulaicError
-        from formulaic.parser import DefaultFormulaParser
+        from formulaic.formula import SimpleFormula
     try:
-        terms = DefaultFormulaParser(include_intercept=False).get_terms(
-            formula, context={"__formulaic_variables_available__": list(columns)}
-        )
-        factors = [list(term.factors) for term in terms]
-    except (FormulaicError, SyntaxError, AttributeError) as error:
-        said = re.sub(r"\x1b\[[0-9;]*m|[⧛⧚]", "", str(error))
-        detail = "it has two sides; write the covariates only." if isinstance(error, AttributeError) else said
-        raise _wrong(formula, reason_of(ValueError(detail)) + ".") from None
-    return [each for each in factors if each and each[0].eval_method.value != "literal"]
+        found = Formula.from_spec(formula, context={"__formulaic_variables_available__": list(columns)})
+    except (FormulaicError, SyntaxError) as error:
+        said = re.sub(r"\x1b\[[0-9;]*m|[⧛⧚]", "", reason_of(error))
+        raise _wrong(formula, f"{said}.") from None
+    if not isinstance(found, SimpleFormula):
+        raise _wrong(formula, "it has two sides; write the covariates only.")
+    terms = [list(term.factors) for term in found]
+    return [factors for factors in terms if factors[0].eval_method.value != "literal"]
 
 
 def _read_factor(factor: Any, columns: Sequence[str]) -> Term:
@@ -85,9 +85,10 @@ def _read_factor(factor: Any, columns: Sequence[str]) -> Term:
         _refuse_options(factor.expr, call, ())
         return Term(column, "category")
     _refuse_options(factor.expr, call, ("df",))
-    n_columns = ast.literal_eval(call.keywords[0].value) if call.keywords else SPLINE_COLUMNS
+    given = call.keywords[0].value if call.keywords else ast.Constant(SPLINE_COLUMNS)
+    n_columns = given.value if isinstance(given, ast.Constant) else None
     if not isinstance(n_columns, int) or not 2 <= n_columns <= MOST_COLUMNS:
-        raise _wrong(factor.expr, f"df must be an integer from 2 to {MOST_COLUMNS}, got {n_columns!r}.")
+        raise _wrong(factor.expr, f"df must be an integer from 2 to {MOST_COLUMNS}, got {ast.unparse(given)}.")
     return Term(column, "number", n_columns)
 
 
