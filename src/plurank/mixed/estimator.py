@@ -72,7 +72,6 @@ MIXING_IN_WORDS = {
 }
 FIRST = {"n_rankings": 1, "mixing": MIXINGS[0]}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
-MANY_OBSERVATIONS = 200_000  # whose sweeps take so long that there are fewer
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
@@ -124,7 +123,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         Number of fits that predictions average over; for ratings, votes and rankings the number of chains, at least 2.
     max_iter : int, default=200
         Maximum number of passes over the comparisons. For ratings, votes and rankings the number of sweeps of each
-        chain, three times as many below 200,000 observations; the first half of them is discarded.
+        chain, up to eight times as many below 200,000 observations; the first half of them is discarded.
     tol : float, default=3e-5
         Gain of the log posterior per comparison below which a pass counts as converged.
     random_state : int, numpy.random.Generator or None, default=None
@@ -358,7 +357,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
     def _fit_rated(
         self, source: RatedItems, engine: Engine, on_progress: Progress, checkpoint: str | PathLike[str] | None
     ) -> FitResult:
-        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, fit_rated
+        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, fit_rated, sweeps_per_iter
 
         if checkpoint is not None:
             raise ParameterError(
@@ -376,7 +375,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
             check_enough_users(self.n_rankings, source.n_users)
         if len(source) < 2:
             raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        n_sweeps = self.max_iter if len(source) >= MANY_OBSERVATIONS else 3 * self.max_iter
+        n_sweeps = int(self.max_iter * sweeps_per_iter(len(source)))
         n_chains = max(self.ensemble, LEAST_CHAINS)
         settings = RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
         return fit_rated(source, settings, engine, on_progress)

@@ -109,23 +109,24 @@ def draw_wishart(freedom: float, inverse_scale: Floats, rng: np.random.Generator
     return factor @ factor.T
 
 
+def log_density_of_counts(logs: Floats, n: int, log_weights: Floats) -> float:
+    """Log posterior density of the logarithms (K,) of a Dirichlet's counts, given the sums of logarithms (K,) of n
+    draws, up to a constant; the prior is log-normal in their total and uniform in the mean weights."""
+    counts = np.exp(logs)
+    total, n_rankings = counts.sum(), len(counts)
+    likelihood = n * (log_gamma(total) - log_gamma(counts).sum()) + (counts - 1.0) @ log_weights
+    usual = np.log(CONCENTRATION_SHARE * n_rankings)
+    prior = -0.5 * ((np.log(total) - usual) / CONCENTRATION_ERROR) ** 2
+    return float(likelihood + prior + logs.sum() - n_rankings * np.log(total))
+
+
 def draw_counts(counts: Floats, n: int, log_weights: Floats, rng: np.random.Generator) -> Floats:
     """Draw the counts (K,) of a Dirichlet, given the sums of logarithms (K,) of n draws from it, by slice sampling."""
-    n_rankings = len(counts)
-    if n_rankings == 1:
+    if len(counts) == 1:
         return counts
-    median = np.log(CONCENTRATION_SHARE * n_rankings)
-
-    def log_density(logs: Floats) -> float:
-        proposed = np.exp(logs)
-        total = proposed.sum()
-        likelihood = n * (log_gamma(total) - log_gamma(proposed).sum()) + (proposed - 1.0) @ log_weights
-        prior = -0.5 * ((np.log(total) - median) / CONCENTRATION_ERROR) ** 2
-        return float(likelihood + prior + logs.sum() - n_rankings * np.log(total))  # uniform over mean weights
-
     logs = np.log(counts)
-    for k in range(n_rankings):
-        logs = _slice(log_density, logs, k, rng)
+    for k in range(len(counts)):
+        logs = _slice(lambda point: log_density_of_counts(point, n, log_weights), logs, k, rng)
     return np.exp(logs)
 
 

@@ -39,19 +39,17 @@ class PeopleRegression:
         """Number of covariates."""
         return self.design.shape[1]
 
+    def log_density(self, counts: Floats, slopes: Floats, weights: Sequence[Floats]) -> float:
+        """Log density, up to a constant, of logarithms of ratios of weights, of counts and of slopes."""
+        density = self._density(weights)
+        return density.evaluate(density.to_vector(_coefficients(counts, slopes))).value
+
     def draw(
         self, counts: Floats, slopes: Floats, weights: Sequence[Floats], rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Draw counts (K,) and slopes (P, K), given the weights of all users in blocks, (m, K) each."""
-        begin, parts = 0, []
-        for block in weights:
-            rows = self.design[begin : begin + len(block)]
-            parts += DrawnWeights.known(rows, np.log(np.maximum(block, SMALLEST_WEIGHT))).blocks()
-            begin += len(block)
-        density = RegressionDensity(parts, self.scale)
-        logs = np.log(counts)
-        before = Coefficients(float(counts.sum()), np.vstack([logs - logs.mean(), slopes]))
-        vector = density.to_vector(before)
+        density = self._density(weights)
+        vector = density.to_vector(_coefficients(counts, slopes))
         self.n_draws += 1
         if self.n_draws & (self.n_draws - 1) == 0 and self.n_draws <= LAST_METRIC:
             self.root = root_of(-density.evaluate(vector, with_hessian=True).hessian)
@@ -60,3 +58,16 @@ class PeopleRegression:
         rate = SCALE_RATE + 0.5 * float((own**2).sum())
         self.scale = float(rng.gamma(SCALE_SHAPE + 0.5 * own.size, 1.0 / rate)) ** -0.5
         return after.counts, after.slopes
+
+    def _density(self, weights: Sequence[Floats]) -> RegressionDensity:
+        begin, parts = 0, []
+        for block in weights:
+            rows = self.design[begin : begin + len(block)]
+            parts += DrawnWeights.known(rows, np.log(np.maximum(block, SMALLEST_WEIGHT))).blocks()
+            begin += len(block)
+        return RegressionDensity(parts, self.scale)
+
+
+def _coefficients(counts: Floats, slopes: Floats) -> Coefficients:
+    logs = np.log(counts)
+    return Coefficients(float(counts.sum()), np.vstack([logs - logs.mean(), slopes]))
