@@ -14,6 +14,7 @@ from scipy.special import gammaln
 from plurank.data.comparisons import Comparisons
 from plurank.elementary import log_expit
 from plurank.mixed.bradley_terry import BradleyTerry
+from plurank.regression.coefficients import draw_log_dirichlets
 from plurank.regression.density import DrawnWeights
 from plurank.types import Floats
 
@@ -87,12 +88,6 @@ def _propose(component: BradleyTerry, comparisons: Comparisons, prior: Floats) -
     seen = component.update_memberships(comparisons, init, prior, ROUNDS)
     near = np.maximum(seen.user_concentration[:, None] * seen.means, LEAST_COUNT)
     return [prior, near, near]
-
-
-def draw_log_dirichlets(counts: Floats, rng: np.random.Generator) -> Floats:
-    """Draw logarithms of weights for counts (..., K); ``G(a) = G(a + 1) U^(1/a)`` keeps tiny weights apart from 0."""
-    logs = np.log(rng.standard_gamma(counts + 1.0)) - rng.standard_exponential(counts.shape) / counts
-    return np.asarray(logs - np.logaddexp.reduce(logs, axis=-1, keepdims=True))
 
 
 def _log_mixture(proposals: Floats, shares: Floats, logs: Floats) -> Floats:

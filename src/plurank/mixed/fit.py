@@ -106,10 +106,9 @@ class MixedFit(FitResult):
     influence: dict[str, Any] | None = None
     user_effect_scale: float | None = None
     selection: dict[str, Any] | None = None
-    people_coefficients: Floats | None = None
+    coefficients: Floats | None = None
+    coefficient_draws: Floats | None = None
     people_concentration: float | None = None
-    people_draws: Floats | None = None
-    people_draw_concentrations: Floats | None = None
     slope_scale: float | None = None
 
     def members(self) -> list["Member"]:
@@ -326,10 +325,9 @@ def _finish_regressed(
     draws = draw_coefficients(regression, posterior, found["component"], sample)
     return {
         **found,
-        "people_coefficients": regression.coefficients.table,
+        "coefficients": regression.coefficients.table,
         "people_concentration": regression.coefficients.concentration,
-        "people_draws": np.array([draw.table for draw in draws]),
-        "people_draw_concentrations": np.array([draw.concentration for draw in draws]),
+        "coefficient_draws": np.array([draw.table for draw in draws]),
         "slope_scale": scale or 0.0,
     }
 

@@ -63,3 +63,9 @@ def contrasts(n_rankings: int) -> Floats:
         found[row, row + 1] = -(row + 1.0)
         found[row] /= np.sqrt((row + 1.0) * (row + 2.0))
     return found
+
+
+def draw_log_dirichlets(counts: Floats, rng: np.random.Generator) -> Floats:
+    """Draw logarithms of weights for counts (..., K); ``G(a) = G(a + 1) U^(1/a)`` keeps tiny weights apart from 0."""
+    logs = np.log(rng.standard_gamma(counts + 1.0)) - rng.standard_exponential(counts.shape) / counts
+    return np.asarray(logs - np.logaddexp.reduce(logs, axis=-1, keepdims=True))

@@ -273,6 +273,11 @@ class Chain:
         n_moved = (users.n + self.people.n_covariates) * (len(counts) - 1)
         return counts, slopes, gain + n_moved * float(np.log(power)) + log_jacobian
 
+    def counts_of_users(self) -> Floats:
+        """The Dirichlet counts of all users, (K,) where they are the same for all, else (M, K)."""
+        counts, slopes = self.population.counts, self.population.slopes
+        return counts if self.people is None else counts_of(counts, slopes, self.people.design)
+
     def _weights(self) -> list[Floats]:
         """The weights of users in blocks, (m, K) each, as they lie in their vectors."""
         return [state.vectors[:, 1 : 1 + self.shape.n_rankings] for state in self.states]
