@@ -17,8 +17,9 @@ from plurank.inference.posterior import LEVEL
 from plurank.mixed.people import effects_of
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.regression.coefficients import Coefficients, draw_log_dirichlets
-from plurank.regression.density import DrawnWeights
-from plurank.regression.shares import compose, some_rows
+from plurank.regression.density import DrawnWeights, RegressionDensity
+from plurank.regression.sampling import draw_gaussian, find_mode
+from plurank.regression.shares import some_rows
 from plurank.types import Floats
 from plurank.validation import check_share
 
@@ -27,6 +28,7 @@ MOST_NUMBERS = 2**23  # weights that are drawn
 LEAST_ERROR = 0.3  # of the logarithm of the concentration
 SMALLEST_WEIGHT = 1e-30  # in single precision
 LEAST_COUNT = 1e-3
+WIDE, TABLES = 1.0, 240  # standard deviation of slopes, and draws of the coefficients
 SEED = 20_261_118
 
 
@@ -88,7 +90,7 @@ def explain(
     else:
         prior = model.membership_prior
         init = Coefficients.constant(prior.counts, design.n_columns)
-        tables = compose(drawn_weights(model, matrix), init, max(prior.error, LEAST_ERROR), [SEED])
+        tables = compose(drawn_weights(model, matrix), init, max(prior.error, LEAST_ERROR))
     return effects_of(design, some_rows(matrix), tables, names, level)
 
 
@@ -106,3 +108,15 @@ def drawn_weights(model: Any, matrix: Floats) -> DrawnWeights:
     rng = np.random.default_rng(SEED)
     logs = draw_log_dirichlets(np.broadcast_to(near[:, None, :], (len(near), n, near.shape[1])), rng)
     return DrawnWeights(matrix, logs, -logs @ model.membership_prior.counts)
+
+
+def compose(weights: DrawnWeights, init: Coefficients, error: float) -> Floats:
+    """Draw tables (D, 1 + P, K), given draws of every user's weights by a model without covariates.
+
+    The draws count by how probable the regression makes them, so that weights drawn towards the mean of all users do
+    not hide what covariates tell. error: of the logarithm of the concentration that the model was fitted with.
+    """
+    density = RegressionDensity(weights.blocks(), WIDE, (init.concentration, error))
+    mode = find_mode(density, init)
+    drawn = draw_gaussian(mode, TABLES, np.random.default_rng(SEED))
+    return np.array([density.from_vector(vector).table for vector in drawn])

@@ -86,7 +86,7 @@ def _propose(component: BradleyTerry, comparisons: Comparisons, prior: Floats) -
 
 
 def _log_mixture(proposals: Floats, shares: Floats, logs: Floats) -> Floats:
-    """Log density (M, N) of mixtures of Dirichlets (M, J, K), without ``prod_k 1 / theta_k``, as in the softmax basis."""
+    """Log density (M, N) of mixtures of Dirichlets (M, J, K), without ``prod_k 1 / theta_k``: in the softmax basis."""
     constants = gammaln(proposals.sum(axis=2)) - gammaln(proposals).sum(axis=2)
     with np.errstate(divide="ignore"):
         each = np.matmul(logs, proposals.transpose(0, 2, 1)) + constants[:, None, :] + np.log(shares)

@@ -23,14 +23,6 @@ from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.components import ORDERS
 from plurank.mixed.init import Init, init_rankings
-from plurank.mixed.membership_regression import (
-    WIDE,
-    ScorePosterior,
-    choose_slope_scale,
-    draw_coefficients,
-    fit_regression,
-    sample_people,
-)
 from plurank.mixed.prior_search import PriorChoice, choose_priors
 from plurank.mixed.priors import Priors, ScorePrior, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
@@ -306,6 +298,15 @@ def _finish_regressed(
 ) -> dict[str, Any]:
     """Let weights depend on covariates where these predict them, and refine the scores with what users then have as
     their prior; return what was found, with draws of the coefficients."""
+    from plurank.mixed.membership_regression import (
+        WIDE,
+        ScorePosterior,
+        choose_slope_scale,
+        draw_coefficients,
+        fit_regression,
+        sample_people,
+    )
+
     error_prior = _error_prior(settings, priors)
     plain = dirichlet_counts(users.mean_weights(), priors.concentration)
     sample = sample_people(users, design, draw_seed(rng))
