@@ -299,6 +299,7 @@ def _finish_regressed(
     """Let weights depend on covariates where these predict them, and refine the scores with what users then have as
     their prior; return what was found, with draws of the coefficients."""
     from plurank.mixed.membership_regression import (
+        FEW_USERS,
         WIDE,
         ScorePosterior,
         choose_slope_scale,
@@ -312,7 +313,7 @@ def _finish_regressed(
     sample = sample_people(users, design, draw_seed(rng))
     scale = choose_slope_scale(refined.component, sample, plain)
     init = Coefficients.constant(plain, design.shape[1])
-    regression = fit_regression(refined.component, sample, init, scale or WIDE)
+    regression = fit_regression(refined.component, sample.limit(FEW_USERS), init, scale or WIDE)
     if scale is None:
         found = _finish_scores(users, refined, priors, error_prior)
     else:

@@ -20,19 +20,21 @@ from plurank.mixed.drawn_weights import ProposedWeights
 from plurank.mixed.users import Users
 from plurank.regression.coefficients import Coefficients
 from plurank.regression.density import CONCENTRATION_ERROR, CONCENTRATION_SHARE, DrawnWeights, RegressionDensity
-from plurank.regression.sampling import draw_gaussian, find_mode
+from plurank.regression.sampling import Mode, draw_gaussian, find_mode
 from plurank.types import Floats
 
-MOST_COMPARISONS = 400_000  # that a regression is fitted to
-MOST_CELLS, MOST_NUMBERS = 6_000_000, 4_000_000  # comparisons times draws, and weights that are drawn
-MOST_DRAWS, FEWEST_DRAWS = 512, 32  # of each user's weights
+MOST_COMPARISONS = 200_000  # that a regression is fitted to
+MOST_CELLS, MOST_NUMBERS = 3_000_000, 2_000_000  # comparisons times draws, and weights that are drawn
+MOST_DRAWS, FEWEST_DRAWS = 256, 32  # of each user's weights
 REDRAWS = 2  # times that weights are drawn anew, given better coefficients
 CLEAR_ERROR = 0.15  # of the logarithm of the concentration, below which Newton's method finds it
 LONGEST_STEP, MOST_STEPS = math.log(10.0) / 4.0, 8  # of the logarithm of the concentration
-SCORE_DRAWS, DRAWS_EACH = 12, 20  # draws of the scores, and of coefficients for each of them
+SCORE_DRAWS, DRAWS_EACH = 10, 24  # draws of the scores, and of coefficients for each of them
+FEW_USERS = 1000  # who tell how coefficients depend on the scores, and where to begin
+GIVEN = 1e-4  # standard deviation of the logarithm of a concentration that is given
 WIDE = 1.0  # standard deviation of slopes that intervals count on, at least
-SCALES = (0.1, 0.25, 0.6, 1.5)  # of slopes, that are tried
-N_FOLDS, CHOICE_USERS = 5, 4000
+SCALES = (0.15, 0.5, 1.5)  # of slopes, that are tried
+N_FOLDS, CHOICE_USERS, CHOICE_DRAWS = 4, 3000, 48
 CLEAR_GAIN = 1.0  # standard errors
 
 
@@ -53,17 +55,20 @@ class Sample:
     comparisons: Comparisons
     design: Floats
     seed: int
+    most_draws: int = MOST_DRAWS
 
     def count_draws(self, n_rankings: int) -> int:
         """Return how many draws of each user's weights there are time for."""
         affordable = min(
             MOST_CELLS // max(len(self.comparisons), 1), MOST_NUMBERS // (self.comparisons.n_users * n_rankings)
         )
-        return int(np.clip(affordable, FEWEST_DRAWS, MOST_DRAWS))
+        return int(np.clip(affordable, FEWEST_DRAWS, self.most_draws))
 
     def limit(self, most: int) -> "Sample":
         """Return these users or, of many, every n-th."""
         n = len(self.design)
+        if n <= most:
+            return self
         rows = np.arange(n) % -(-n // most) == 0
         return replace(self, comparisons=self.comparisons.take_users(rows), design=self.design[rows])
 
@@ -134,9 +139,7 @@ def _fit_given(component: BradleyTerry, sample: Sample, init: Coefficients, scal
     """Fit a table given the concentration of init; return the log marginal likelihood of the concentration, too."""
     found, alpha = init, init.concentration
     for _ in range(REDRAWS):
-        weights = sample.weigh(component, [found.counts_of(sample.design)])
-        density = RegressionDensity(weights.blocks(), scale, (alpha, 1e-4))
-        mode = find_mode(density, found)
+        density, mode = _find_table(component, sample, found, scale)
         found = density.from_vector(mode.vector)._replace(concentration=alpha)
     value = density.evaluate(mode.vector).value - float(np.log(np.diag(mode.root)[1:]).sum())
     return value, found
@@ -166,25 +169,34 @@ class ScorePosterior:
 
 
 def draw_coefficients(
-    regression: Regression,
-    posterior: ScorePosterior,
-    component: BradleyTerry,
-    sample: Sample,
+    regression: Regression, posterior: ScorePosterior, component: BradleyTerry, sample: Sample
 ) -> list[Coefficients]:
-    """Draw coefficients, several for each draw of the scores; slopes have a prior at least as wide as ``WIDE``."""
+    """Draw coefficients, several for each draw of the scores; slopes have a prior at least as wide as ``WIDE``.
+
+    By how much other scores move the most probable coefficients is found by some of the users.
+    """
     rng, scale = np.random.default_rng([sample.seed, 1]), max(regression.scale, WIDE)
+    centre, few = regression.coefficients, sample.limit(FEW_USERS)
+    density, mode = _find_table(component, sample, centre, scale)
+    before = mode if few is sample else _find_table(component, few, centre, scale)[1]
     found: list[Coefficients] = []
     for _ in range(SCORE_DRAWS):
         scores, factor = posterior.draw(rng)
         error = regression.concentration_error * float(rng.standard_normal())
-        alpha = regression.coefficients.concentration * factor * math.exp(error)
-        init = regression.coefficients._replace(concentration=alpha)
+        alpha = centre.concentration * factor * math.exp(error)
         drawn = BradleyTerry(scores, component.mixing)
-        weights = sample.weigh(drawn, [init.counts_of(sample.design)])
-        density = RegressionDensity(weights.blocks(), scale, (alpha, 1e-4))
-        mode = find_mode(density, init)
-        found += [density.from_vector(vector) for vector in draw_gaussian(mode, DRAWS_EACH, rng)]
+        shift = _find_table(drawn, few, centre._replace(concentration=alpha), scale)[1].vector - before.vector
+        found += [density.from_vector(vector + shift) for vector in draw_gaussian(mode, DRAWS_EACH, rng)]
     return found
+
+
+def _find_table(
+    component: BradleyTerry, sample: Sample, init: Coefficients, scale: float
+) -> tuple[RegressionDensity, Mode]:
+    """Find the most probable table given the concentration of init, which weights are drawn by, too."""
+    weights = sample.weigh(component, [init.counts_of(sample.design)])
+    density = RegressionDensity(weights.blocks(), scale, (init.concentration, GIVEN))
+    return density, find_mode(density, init)
 
 
 def choose_slope_scale(component: BradleyTerry, sample: Sample, plain: Floats) -> float | None:
@@ -193,7 +205,7 @@ def choose_slope_scale(component: BradleyTerry, sample: Sample, plain: Floats) -
     plain: the counts (K,) that all users have without covariates.
     """
     constant = Coefficients.constant(plain, sample.design.shape[1])
-    sample = sample.limit(CHOICE_USERS)
+    sample = replace(sample.limit(CHOICE_USERS), most_draws=CHOICE_DRAWS)
     first = _fit_free(component, sample, constant, SCALES[1])[0]
     weights = sample.weigh(component, [plain[None], first.counts_of(sample.design)])
     return choose_slope_scale_by(weights, constant, np.random.default_rng([sample.seed, 2]))

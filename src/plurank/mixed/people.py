@@ -237,6 +237,13 @@ class PeopleEffects(ScoredRankings, loadable=False):
             people = Covariates.read(people)
         return self._as_output(*self._weights_of(X, unknown, people))
 
+    def _tells_more(self, people: Any) -> bool:
+        """Check whether covariates change what is predicted of users; raise where the model knows none."""
+        check_is_fitted(self)
+        if people is not None:
+            self._known_covariates()
+        return people is not None and (self.regression is not None or self.posterior is not None)
+
     def _infer_described(self, comparisons: Comparisons, people: Any) -> Floats:
         described = None if people is None else self.describe_users(comparisons.users, people)
         return self._infer_weights(comparisons, described)
@@ -255,9 +262,8 @@ class PeopleEffects(ScoredRankings, loadable=False):
 
         Users who are only in ``test`` were asked nothing. people: covariates of the users.
         """
-        if people is None:
+        if not self._tells_more(people):
             return super().predict_new(asked, test)
-        check_is_fitted(self)
         asked, test = (self._in_own_items(as_comparisons(X)) for X in (asked, test))
         asked = add_users(asked, test.users)
         users = self.memberships(asked, self.describe_users(asked.users, people))
@@ -291,7 +297,7 @@ class PeopleEffects(ScoredRankings, loadable=False):
             If the model was fitted without covariates and ``people`` is given.
         """
         chances = super().predict_proba(X)
-        if people is None:
+        if not self._tells_more(people):
             return chances
         columns = data.as_columns(X)
         users, left, right = (data.find_column(columns, role, None) for role in ("user", "left", "right"))

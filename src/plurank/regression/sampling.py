@@ -80,13 +80,14 @@ def move(
     here = density.evaluate(vector)
     energy = here.value - 0.5 * float(momentum @ momentum)
     point, there = vector, here
-    for _ in range(n_leaps):
-        momentum = momentum + 0.5 * size * solve_triangular(root, there.gradient, lower=True)
-        point = point + size * solve_triangular(root.T, momentum, lower=False)
-        there = density.evaluate(point)
-        if not np.isfinite(there.value):
-            return vector, False
-        momentum = momentum + 0.5 * size * solve_triangular(root, there.gradient, lower=True)
+    with np.errstate(all="ignore"):  # far away nothing is finite, and such moves are rejected
+        for _ in range(n_leaps):
+            momentum = momentum + 0.5 * size * solve_triangular(root, there.gradient, lower=True)
+            point = point + size * solve_triangular(root.T, momentum, lower=False)
+            there = density.evaluate(point)
+            if not (np.isfinite(there.value) and np.isfinite(there.gradient).all()):
+                return vector, False
+            momentum = momentum + 0.5 * size * solve_triangular(root, there.gradient, lower=True)
     gain = there.value - 0.5 * float(momentum @ momentum) - energy
     accepted = bool(np.log(rng.random()) < gain)
     return (point, True) if accepted else (vector, False)

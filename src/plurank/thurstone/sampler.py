@@ -267,6 +267,8 @@ class Chain:
             after = before._replace(log_weights=log_weights, counts=counts)
             return counts, population.slopes, ridge.log_ratio(before, after, power, log_jacobian)
         weights, slopes = self._weights(), power * population.slopes
+        if not (np.isfinite(counts).all() and (counts > 0.0).all()):
+            return population.counts, population.slopes, -np.inf
         raised = [ridge.raise_weights(block, power) for block in weights]
         gain = self.people.log_density(counts, slopes, raised)
         gain -= self.people.log_density(population.counts, population.slopes, weights)
