@@ -112,7 +112,16 @@ def measure(name: str, folder: Path, n_folds: int, by: str) -> list[dict[str, An
             model, took = fit(train, source, fold, table, by)
             seconds.setdefault(variant, []).append(took)
             logs[variant] = predict(model, asked, test, table)
-            print(name, by, fold, variant, round(took, 1), model.slope_scale_, {n: round(float(v.mean()), 4) for n, v in logs[variant].items()}, flush=True)
+            print(
+                name,
+                by,
+                fold,
+                variant,
+                round(took, 1),
+                model.slope_scale_,
+                {n: round(float(v.mean()), 4) for n, v in logs[variant].items()},
+                flush=True,
+            )
         for n in VOTES:
             plain_logs[n].append(logs["without"][n])
             for variant in ("with", "shuffled"):

@@ -9,26 +9,22 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import gammaln
 
 from plurank.data.design import Design
 from plurank.exceptions import ParameterError
 from plurank.inference.posterior import LEVEL
+from plurank.mixed.membership_regression import compose, weights_of
 from plurank.mixed.people import effects_of
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.regression.coefficients import Coefficients, draw_log_dirichlets
-from plurank.regression.density import DrawnWeights, RegressionDensity
-from plurank.regression.sampling import draw_gaussian, find_mode
+from plurank.regression.density import DrawnWeights
 from plurank.regression.shares import some_rows
 from plurank.types import Floats
 from plurank.validation import check_share
 
 N_DRAWS = 128  # of each user's weights
 MOST_NUMBERS = 2**23  # weights that are drawn
-LEAST_ERROR = 0.3  # of the logarithm of the concentration
-SMALLEST_WEIGHT = 1e-30  # in single precision
 LEAST_COUNT = 1e-3
-WIDE, TABLES = 1.0, 240  # standard deviation of slopes, and draws of the coefficients
 SEED = 20_261_118
 
 
@@ -90,7 +86,7 @@ def explain(
     else:
         prior = model.membership_prior
         init = Coefficients.constant(prior.counts, design.n_columns)
-        tables = compose(drawn_weights(model, matrix), init, max(prior.error, LEAST_ERROR))
+        tables = compose(drawn_weights(model, matrix), init, prior.error)
     return effects_of(design, some_rows(matrix), tables, names, level)
 
 
@@ -98,25 +94,9 @@ def drawn_weights(model: Any, matrix: Floats) -> DrawnWeights:
     """Draw the weights of a model's users, who have covariates (M, P), and divide out the prior of the fit."""
     posterior = model.posterior
     if posterior is not None:
-        weights = np.stack([draw.weights for draw in posterior.by_rankings], axis=1).astype(np.float64)
-        logs = np.log(np.maximum(weights, SMALLEST_WEIGHT))
-        counts = np.array([draw.counts for draw in posterior.by_rankings])
-        constants = gammaln(counts.sum(axis=1)) - gammaln(counts).sum(axis=1)
-        return DrawnWeights(matrix, logs, -(logs * counts).sum(axis=2) - constants)
+        return weights_of(posterior.by_rankings, matrix)
     near = np.maximum(model.user_concentration_[:, None] * model.user_weights_, LEAST_COUNT)
     n = int(np.clip(MOST_NUMBERS // near.size, 16, N_DRAWS))
     rng = np.random.default_rng(SEED)
     logs = draw_log_dirichlets(np.broadcast_to(near[:, None, :], (len(near), n, near.shape[1])), rng)
     return DrawnWeights(matrix, logs, -logs @ model.membership_prior.counts)
-
-
-def compose(weights: DrawnWeights, init: Coefficients, error: float) -> Floats:
-    """Draw tables (D, 1 + P, K), given draws of every user's weights by a model without covariates.
-
-    The draws count by how probable the regression makes them, so that weights drawn towards the mean of all users do
-    not hide what covariates tell. error: of the logarithm of the concentration that the model was fitted with.
-    """
-    density = RegressionDensity(weights.blocks(), WIDE, (init.concentration, error))
-    mode = find_mode(density, init)
-    drawn = draw_gaussian(mode, TABLES, np.random.default_rng(SEED))
-    return np.array([density.from_vector(vector).table for vector in drawn])

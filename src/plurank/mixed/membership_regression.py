@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import gammaln
 
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
@@ -21,6 +22,7 @@ from plurank.mixed.users import Users
 from plurank.regression.coefficients import Coefficients
 from plurank.regression.density import CONCENTRATION_ERROR, CONCENTRATION_SHARE, DrawnWeights, RegressionDensity
 from plurank.regression.sampling import Mode, draw_gaussian, find_mode
+from plurank.thurstone.draws import Draw
 from plurank.types import Floats
 
 MOST_COMPARISONS = 200_000  # that a regression is fitted to
@@ -31,6 +33,9 @@ CLEAR_ERROR = 0.15  # of the logarithm of the concentration, below which Newton'
 LONGEST_STEP, MOST_STEPS = math.log(10.0) / 4.0, 8  # of the logarithm of the concentration
 SCORE_DRAWS, DRAWS_EACH = 10, 24  # draws of the scores, and of coefficients for each of them
 FEW_USERS = 1000  # who tell how coefficients depend on the scores, and where to begin
+LEAST_ERROR = 0.3  # of the logarithm of a concentration that a fit without covariates had
+SMALLEST_WEIGHT = 1e-30  # in single precision
+COMPOSITION_SEED = 20_261_118
 GIVEN = 1e-4  # standard deviation of the logarithm of a concentration that is given
 WIDE = 1.0  # standard deviation of slopes that intervals count on, at least
 SCALES = (0.15, 0.5, 1.5)  # of slopes, that are tried
@@ -235,3 +240,24 @@ def choose_slope_scale_by(weights: DrawnWeights, constant: Coefficients, rng: np
     gain = gains[best_scale]
     clear = gain.sum() > CLEAR_GAIN * math.sqrt(n) * gain.std()
     return SCALES[best_scale] if clear else None
+
+
+def weights_of(draws: Sequence[Draw], design: Floats) -> DrawnWeights:
+    """Take the weights of users with covariates (M, P) as chains drew them, with their prior divided out."""
+    weights = np.stack([draw.weights for draw in draws], axis=1).astype(np.float64)
+    logs = np.log(np.maximum(weights, SMALLEST_WEIGHT))
+    counts = np.array([draw.counts for draw in draws])
+    constants = gammaln(counts.sum(axis=1)) - gammaln(counts).sum(axis=1)
+    return DrawnWeights(design, logs, -(logs * counts).sum(axis=2) - constants)
+
+
+def compose(weights: DrawnWeights, init: Coefficients, error: float) -> Floats:
+    """Draw tables (D, 1 + P, K), given draws of every user's weights by a model without covariates.
+
+    The draws count by how probable the regression makes them, so that weights drawn towards the mean of all users do
+    not hide what covariates tell. error: of the logarithm of the concentration that the model was fitted with.
+    """
+    density = RegressionDensity(weights.blocks(), WIDE, (init.concentration, max(error, LEAST_ERROR)))
+    mode = find_mode(density, init)
+    drawn = draw_gaussian(mode, SCORE_DRAWS * DRAWS_EACH, np.random.default_rng(COMPOSITION_SEED))
+    return np.array([density.from_vector(vector).table for vector in drawn])

@@ -242,7 +242,7 @@ class PeopleEffects(ScoredRankings, loadable=False):
         check_is_fitted(self)
         if people is not None:
             self._known_covariates()
-        return people is not None and (self.regression is not None or self.posterior is not None)
+        return people is not None and (self.regression is not None or self.draw_slopes_ is not None)
 
     def _infer_described(self, comparisons: Comparisons, people: Any) -> Floats:
         described = None if people is None else self.describe_users(comparisons.users, people)
