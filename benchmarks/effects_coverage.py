@@ -73,9 +73,9 @@ def true_shares(made: Made, effects: pl.DataFrame) -> Floats:
     age = made.people["age"].to_numpy()
     level = np.searchsorted(["a", "b", "c"], made.people["level"].to_numpy())
     found = []
-    for name, label, value in effects.unique(["attribute", "level"], maintain_order=True).select(
-        "attribute", "level", "value"
-    ).iter_rows():
+    for name, label, value in (
+        effects.unique(["attribute", "level"], maintain_order=True).select("attribute", "level", "value").iter_rows()
+    ):
         same = (np.full_like(age, value), level) if name == "age" else (age, np.full_like(level, "abc".index(label)))
         found.append(softmax(made.truth.table[0] + describe(*same) @ made.truth.slopes).mean(axis=0))
     return np.array(found)

@@ -23,7 +23,7 @@ from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
-from plurank.mixed import people, rated_fields
+from plurank.mixed import item_features, people, rated_fields
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.candidates import check_selection, choose_settings
 from plurank.mixed.checkpoint import open_users
@@ -40,6 +40,7 @@ from plurank.mixed.fit import (
     update_fit,
 )
 from plurank.mixed.init import Init
+from plurank.mixed.item_features import ItemFeatures
 from plurank.mixed.people import PeopleEffects
 from plurank.mixed.priors import Priors
 from plurank.models.base import FitResult
@@ -92,10 +93,11 @@ OWN_FIELDS: Fields = {
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
     **rated_fields.FIELDS,
     **people.FIELDS,
+    **item_features.FIELDS,
 }
 
 
-class MixedRanking(PeopleEffects, OldAttributes):
+class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
     """Mixed-membership model over rankings: K rankings with scores, and every user's mixture of them.
 
     Fitted by maximum a posteriori: quasi-Newton steps for the scores, with the user weights integrated out.
@@ -261,6 +263,7 @@ class MixedRanking(PeopleEffects, OldAttributes):
         *,
         people: Any = None,
         formula: str | None = None,
+        items: Any = None,
         engine: EngineName = "local",
         scheduler: Any = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -284,6 +287,9 @@ class MixedRanking(PeopleEffects, OldAttributes):
             of users then depend on them, see ``effects``. Users without a row count as average.
         formula : str or None, default=None
             Which covariates, as in ``"age + gender"``; None takes all columns.
+        items : data frame, path or None, default=None
+            Features of the items, one row each, with a column item: what each ranking rewards, see ``item_effects``
+            and ``add_items``.
         engine : {"local", "dask"}, default="local"
             Where passes over a store run: in this process, or on the workers of dask.distributed.
         scheduler : str, dask.distributed.Client or None, default=None
@@ -338,6 +344,8 @@ class MixedRanking(PeopleEffects, OldAttributes):
         )  # fmt: skip
         if design is not None and matrix is not None:
             self._store_people(design, matrix)
+        if items is not None:
+            self._learn_items(items)
         return self
 
     def _learn_design(self, source: Any, table: Any, formula: str | None) -> tuple[Design | None, Floats | None]:
@@ -474,7 +482,7 @@ class MixedRanking(PeopleEffects, OldAttributes):
     def _store(self, result: FitResult) -> None:
         for name in rated_fields.FIELDS:
             setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit found others
-        for name in people.FIELDS:
+        for name in (*people.FIELDS, *item_features.FIELDS):
             setattr(self, name, None)
         super()._store(result)
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):

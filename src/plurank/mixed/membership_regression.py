@@ -40,7 +40,7 @@ GIVEN = 1e-4  # standard deviation of the logarithm of a concentration that is g
 WIDE = 1.0  # standard deviation of slopes that intervals count on, at least
 SCALES = (0.15, 0.5, 1.5)  # of slopes, that are tried
 N_FOLDS, CHOICE_USERS, CHOICE_DRAWS = 4, 3000, 48
-CLEAR_GAIN = 1.0  # standard errors
+CLEAR_GAIN = 2.0  # standard errors
 
 
 @dataclass(frozen=True)
