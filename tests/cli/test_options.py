@@ -33,6 +33,9 @@ WRONG = {
         "--projections": ["0", f"{HUGE} --method topic --detection projections"],
         "--separation-tol": ["x", "0 --method topic", "nan --method topic"],
         "--directions": ["other", "sphere"],
+        "--people": [MISSING, "{few}", "{few} --method topic"],
+        "--formula": ["age"],
+        "--features": [MISSING, "{few}"],
         "--engine": ["other", "dask"],
         "--scheduler": ["tcp://nowhere:1"],
         "--checkpoint": ["{out}", "{out} --resume", "{few}/x"],
@@ -59,6 +62,12 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+    },
+    "explain": {
+        "MODEL": [MISSING, "{model}"],
+        "--people": [MISSING, "{few}"],
+        "--attribute": ["absent --people {people}"],
+        "--level": ["0 --people {people}", "nan --people {people}"],
     },
     "report": {
         "MODEL": [MISSING],
@@ -150,7 +159,7 @@ WRONG = {
 }  # fmt: skip
 # what a command needs besides, in the order of its parameters
 REST = {
-    "demo": "", "fit": "{few} --rankings 2 --output {out}", "select": "{few}", "show": "{few}",
+    "demo": "", "fit": "{few} --rankings 2 --output {out}", "select": "{few}", "show": "{few}", "explain": "{model}",
     "report": "{model} {few}", "predict": "{model} {pairs}", "evaluate": "{model} {few}", "update": "{model} {few}",
     "serve": "{model}",
     "simulate": "--output {out}", "fetch": "sushi-a --output {out}", "convert": "{ratings} --output {out}",

@@ -57,7 +57,7 @@ class WithEffects:
 
 def with_effects(model):
     """Return a copy of a fitted model that has effects."""
-    made = type(f"{type(model).__name__}", (WithEffects, type(model)), {})
+    made = type("ModelWithEffects", (WithEffects, type(model)), {})  # a name of its own: files know classes by names
     copied = made.__new__(made)
     vars(copied).update(vars(model))
     return copied

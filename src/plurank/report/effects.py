@@ -23,6 +23,7 @@ NO_CAUSE = (
     "follows which ranking, and do not say why."
 )
 HIDDEN = "not shown"
+SHORT = {"fewer than": "under", "about ": "~"}  # where there is little room
 
 
 def find_effects(model: Any) -> pl.DataFrame | None:
@@ -71,15 +72,31 @@ def list_cells(effects: pl.DataFrame) -> list[Cell]:
     return cells
 
 
-def pivot(effects: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Return a table of shares: a row for each level, a column for each ranking."""
+def pivot(effects: pl.DataFrame, *, short: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Return a table of shares: a row for each level, a column for each ranking; ``short`` writes "~410" and "45% (38-52)"."""
     cells = list_cells(effects)
+    show = _show_short if short else _show_share
+    words = SHORT if short else {}
     head = ["attribute", "level", "people", *(f"ranking {row['ranking']}" for row in cells[0].rankings)]
-    return head, [[cell.attribute, cell.level, cell.people, *map(_show_share, cell.rankings)] for cell in cells]
+    return head, [
+        [cell.attribute, cell.level, _replace(cell.people, words), *map(show, cell.rankings)] for cell in cells
+    ]
+
+
+def _replace(text: str, words: dict[str, str]) -> str:
+    for long, short in words.items():
+        text = text.replace(long, short)
+    return text
 
 
 def _show_share(row: dict[str, Any]) -> str:
     return HIDDEN if row["share"] is None else f"{percent(row['share'])} ({_between(row['lower'], row['upper'])})"
+
+
+def _show_short(row: dict[str, Any]) -> str:
+    if row["share"] is None:
+        return HIDDEN
+    return f"{row['share']:.0%} ({100 * row['lower']:.0f}-{100 * row['upper']:.0f})"
 
 
 def _between(lower: float, upper: float) -> str:
