@@ -138,9 +138,10 @@ def shares_tables(console: Console, head: list[str], rows: list[list[str]]) -> G
     ``rows`` hold an attribute, a level, a number of people, and a text for every ranking.
     """
     names = [shorten(row[1], LABEL_WIDTH) for row in rows]
-    fixed = [[row[0] for row in rows], names, [row[2] for row in rows]]
+    attributes = [shorten(row[0], LABEL_WIDTH) for row in rows]
+    fixed = [attributes, names, [row[2] for row in rows]]
     widths = (max(map(cell_len, [name, *texts])) for name, texts in zip(head, fixed, strict=False))
-    room = console.width - 2 - sum(width + 3 for width in widths)
+    room = console.width - sum(width + 3 for width in widths) + 1
     widest = max(PLACE_WIDTH, *(cell_len(text) for row in rows for text in row[3:]))
     tables: list[RenderableType] = []
     for some in _pieces(len(head) - 3, room // (widest + 3)):
@@ -149,8 +150,8 @@ def shares_tables(console: Console, head: list[str], rows: list[list[str]]) -> G
         for column in table.columns:
             column.no_wrap = True
         previous = ""
-        for row, level in zip(rows, names, strict=True):
-            table.add_row("" if row[0] == previous else row[0], level, row[2], *(row[3 + k] for k in some))
+        for row, name, level in zip(rows, attributes, names, strict=True):
+            table.add_row("" if row[0] == previous else name, level, row[2], *(row[3 + k] for k in some))
             previous = row[0]
         tables.append(table)
     return Group(*tables)
