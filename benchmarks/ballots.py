@@ -23,7 +23,7 @@ import plurank
 from benchmarks.common import parser_of, write_results
 from plurank.thurstone.ballots import log_likelihoods
 
-N_RANKINGS, N_PARTICLES = 5, 100
+N_PARTICLES = 100
 CLUSTERS = (2, 3, 5, 8)
 TEST, VALIDATION = 0.25, 0.2
 Floats = NDArray[np.float64]
@@ -123,10 +123,10 @@ def compare(name: str, folder: Path, seed: int, most: int) -> list[dict[str, Any
     train, test = everybody.take_users(drawn).split(TEST, by="user", random_state=seed)
     part, validation = train.split(VALIDATION, by="user", random_state=seed)
     found: dict[str, Floats] = {}
-    model = plurank.MixedRanking(N_RANKINGS, random_state=seed).fit(train)
+    model = plurank.MixedRanking(random_state=seed).fit(train)
     assert model.posterior is not None
     found["MixedRanking, ballots"] = log_likelihoods(model.posterior.draws, test, N_PARTICLES, rng)
-    pairs = plurank.MixedRanking(N_RANKINGS, mixing="utility", random_state=seed).fit(train.to_comparisons())
+    pairs = plurank.MixedRanking(model.n_rankings_, mixing="utility", random_state=seed).fit(train.to_comparisons())
     codes = (
         np.searchsorted(train.items, pairs.items_) if len(pairs.items_) < train.n_items else np.arange(train.n_items)
     )

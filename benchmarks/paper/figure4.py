@@ -33,6 +33,7 @@ from plurank.models.base import RankingModel
 K = 10
 FIRST_USERS = 4000
 LIKELIHOOD = "RP as printed, prior by likelihood"
+RATED = "MixedRanking, ratings"  # fitted to the ratings that comparisons are made from
 METHODS: dict[str, Callable[[int, int], RankingModel]] = {
     "RP": lambda k, seed: plurank.TopicRanking(k, "projections", random_state=seed),
     "RP as printed": lambda k, seed: plurank.TopicRanking(k, "printed", random_state=seed),
@@ -42,6 +43,7 @@ METHODS: dict[str, Callable[[int, int], RankingModel]] = {
     "whitened": lambda k, seed: plurank.TopicRanking(k, random_state=seed),
     "MixedRanking": lambda k, seed: plurank.MixedRanking(k, mixing="probability", random_state=seed),
     "MixedRanking, utility": lambda k, seed: plurank.MixedRanking(k, mixing="utility", random_state=seed),
+    RATED: lambda k, seed: plurank.MixedRanking(k, random_state=seed),
 }
 DRAWN = [name for name in METHODS if name != LIKELIHOOD]
 ABOVE_FJS = ("full, ignore", "partial, ignore")  # settings in which RP has to be, for new users
@@ -68,12 +70,26 @@ def tasks(folder: Path) -> Iterator[tuple[str, str, plurank.Comparisons, plurank
 
 def fit(name: str, k: int, train: plurank.Comparisons, seed: int) -> RankingModel:
     """Fit K rankings; FJS, which finds no more of them than pooled shares tell apart, as many as it finds."""
+    if name == RATED:
+        return fit_ratings(k, plurank.Ratings.from_table(train.ratings), seed)
     try:
         return METHODS[name](k, seed).fit(train)
     except plurank.NotIdentifiableError:
         if name != "FJS" or k == 1:
             raise
         return fit(name, k - 1, train, seed)
+
+
+_rated: dict[tuple[int, int, int], RankingModel] = {}
+
+
+def fit_ratings(k: int, ratings: plurank.Ratings, seed: int) -> RankingModel:
+    """Fit K rankings to ratings, once for all ways to make comparisons from them."""
+    key = k, len(ratings), seed
+    if key not in _rated:
+        _rated.clear()
+        _rated[key] = METHODS[RATED](k, seed).fit(ratings)
+    return _rated[key]
 
 
 def key_of(task: str, setting: str, name: str, seed: int) -> str:

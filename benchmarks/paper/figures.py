@@ -9,8 +9,8 @@ import polars as pl
 from benchmarks.common import RESULTS
 
 # told apart by people who see few colours, and by their lightness in print (Okabe and Ito)
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A6A00"]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 GREY = "#767676"
 PIXELS_PER_UNIT = 2.0
 

@@ -45,8 +45,8 @@ class Sweep(NamedTuple):
         counts = self.prior.counts
         prior = self.prior._replace(counts=counts[own] if counts.ndim == 2 else counts)
         return self._replace(
-            observed=some, prior=prior, factor_means=self.factor_means[own], base=self.base + first, users=self.users[own],
-            cuts=self.cuts[own], w=self.w[begin:end],
+            observed=some, prior=prior, factor_means=self.factor_means[own], base=self.base + first,
+            users=self.users[own], cuts=self.cuts[own], w=self.w[begin:end],
         )  # fmt: skip
 
 

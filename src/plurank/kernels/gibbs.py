@@ -62,8 +62,9 @@ def draw_users(
     run(
         _draw_users, n_users, n * (20.0 * (n_cuts + 2) + width * width), KINDS.index(observed.kind), offsets,
         observed.codes, observed.levels, observed.link_offsets, observed.links, items, n_rankings, n_factors, n_cuts,
-        np.ascontiguousarray(prior.counts), n_rankings if prior.counts.ndim == 2 else 0, factor_means, prior.cut_mean, np.ascontiguousarray(prior.cut_precision), key, base, users, cuts,
-        w, logs, most, memory=_gibbs_memory(n_rankings, n_factors, n_cuts, most),
+        np.ascontiguousarray(prior.counts), n_rankings if prior.counts.ndim == 2 else 0, factor_means, prior.cut_mean,
+        np.ascontiguousarray(prior.cut_precision), key, base, users, cuts, w, logs, most,
+        memory=_gibbs_memory(n_rankings, n_factors, n_cuts, most),
     )  # fmt: skip
     return logs
 

@@ -17,7 +17,7 @@ def padded(n: int) -> int:
 
 
 class UserPrior(NamedTuple):
-    """Priors of a user's state: Dirichlet counts of weights, (K,) or (M, K), mean (C,) and precision (C, C) of thresholds.
+    """Priors of users: Dirichlet counts of weights, (K,) or (M, K), mean (C,) and precision (C, C) of thresholds.
 
     The coordinates of thresholds are the first of them and the logarithms of the gaps between them.
     """

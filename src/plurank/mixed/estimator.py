@@ -11,6 +11,7 @@ import polars as pl
 
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
+from plurank.data.design import Design
 from plurank.data.diagnostics import add_update
 from plurank.data.encoding import Labels, look_up, object_array
 from plurank.data.rated import RatedItems
@@ -21,7 +22,7 @@ from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
-from plurank.mixed import rated_fields
+from plurank.mixed import people, rated_fields
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.candidates import check_selection, choose_settings
 from plurank.mixed.checkpoint import open_users
@@ -39,6 +40,7 @@ from plurank.mixed.fit import (
 )
 from plurank.mixed.init import Init
 from plurank.mixed.leaderboard import ScoredRankings
+from plurank.mixed.people import PeopleEffects
 from plurank.mixed.priors import Priors
 from plurank.models.base import FitResult
 from plurank.models.fields import (
@@ -72,7 +74,6 @@ MIXING_IN_WORDS = {
 }
 FIRST = {"n_rankings": 1, "mixing": MIXINGS[0]}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
-MANY_OBSERVATIONS = 200_000  # whose sweeps take so long that there are fewer
 OWN_FIELDS: Fields = {
     "scores_": Field("f", ("Q", "K"), "a score"),
     "score_errors_": Field("f", ("Q", "K"), "not negative"),
@@ -90,10 +91,11 @@ OWN_FIELDS: Fields = {
     "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
     **rated_fields.FIELDS,
+    **people.FIELDS,
 }
 
 
-class MixedRanking(ScoredRankings, OldAttributes):
+class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
     """Mixed-membership model over rankings: K rankings with scores, and every user's mixture of them.
 
     Fitted by maximum a posteriori: quasi-Newton steps for the scores, with the user weights integrated out.
@@ -124,7 +126,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         Number of fits that predictions average over; for ratings, votes and rankings the number of chains, at least 2.
     max_iter : int, default=200
         Maximum number of passes over the comparisons. For ratings, votes and rankings the number of sweeps of each
-        chain, three times as many below 200,000 observations; the first half of them is discarded.
+        chain, up to eight times as many below 200,000 observations; the first half of them is discarded.
     tol : float, default=3e-5
         Gain of the log posterior per comparison below which a pass counts as converged.
     random_state : int, numpy.random.Generator or None, default=None
@@ -257,6 +259,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
         X: Any,
         y: None = None,  # noqa: ARG002
         *,
+        people: Any = None,
+        formula: str | None = None,
         engine: EngineName = "local",
         scheduler: Any = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -275,6 +279,11 @@ class MixedRanking(ScoredRankings, OldAttributes):
             The data; a frame has columns user, winner, loser and, optionally, weight, or user, item and rating or rank.
         y : None
             Ignored; scikit-learn passes it.
+        people : data frame, path or None, default=None
+            Covariates of the users, one row each, with a column user: numbers, categories, or truth values. The weights
+            of users then depend on them, see ``effects``. Users without a row count as average.
+        formula : str or None, default=None
+            Which covariates, as in ``"age + gender"``; None takes all columns.
         engine : {"local", "dask"}, default="local"
             Where passes over a store run: in this process, or on the workers of dask.distributed.
         scheduler : str, dask.distributed.Client or None, default=None
@@ -322,10 +331,29 @@ class MixedRanking(ScoredRankings, OldAttributes):
         source = as_observations(X)
         if isinstance(source, RatedItems) and (self.mixing == "probability" or self.component != "bradley-terry"):
             source = source.to_comparisons()
-        return self._run_fit(
+        design, matrix = self._learn_design(source, people, formula)
+        self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
-            resume=resume,
+            resume=resume, matrix=matrix,
         )  # fmt: skip
+        if design is not None and matrix is not None:
+            self.design_, self.people_ = design.to_dict(), matrix.astype(np.float32)
+        return self
+
+    def _learn_design(self, source: Any, table: Any, formula: str | None) -> tuple[Design | None, Floats | None]:
+        """Return how covariates of the users become numbers, and these numbers (M, P); None without covariates."""
+        if table is None:
+            if formula is not None:
+                raise ParameterError(
+                    (Argument("formula"), " says which covariates count, and needs ", Argument("people"), "."),
+                    parameter="formula",
+                )
+            return None, None
+        if self.component != "bradley-terry":
+            raise ParameterError(
+                (Argument("people"), " requires ", Argument("component", "bradley-terry"), "."), parameter="people"
+            )
+        return Design.learn(table, source.users, "user", formula)
 
     def _fit(
         self,
@@ -334,9 +362,10 @@ class MixedRanking(ScoredRankings, OldAttributes):
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None = None,
         resume: bool = False,
+        matrix: Floats | None = None,
     ) -> FitResult:
         if isinstance(source, RatedItems):
-            return self._fit_rated(source, engine, on_progress, checkpoint)
+            return self._fit_rated(source, engine, on_progress, checkpoint, matrix)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
@@ -351,14 +380,19 @@ class MixedRanking(ScoredRankings, OldAttributes):
                 settings, selection = choose_settings(self.settings, self.n_rankings, self.mixing, source, on_progress)
             if kept is not None:
                 kept.selection = selection
-            found = fit_users(settings, users, kept, on_progress)
+            found = fit_users(settings, users, kept, on_progress, matrix)
         found.selection = selection
         return found
 
     def _fit_rated(
-        self, source: RatedItems, engine: Engine, on_progress: Progress, checkpoint: str | PathLike[str] | None
+        self,
+        source: RatedItems,
+        engine: Engine,
+        on_progress: Progress,
+        checkpoint: str | PathLike[str] | None,
+        matrix: Floats | None,
     ) -> FitResult:
-        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, fit_rated
+        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, fit_rated, sweeps_per_iter
 
         if checkpoint is not None:
             raise ParameterError(
@@ -376,10 +410,10 @@ class MixedRanking(ScoredRankings, OldAttributes):
             check_enough_users(self.n_rankings, source.n_users)
         if len(source) < 2:
             raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        n_sweeps = self.max_iter if len(source) >= MANY_OBSERVATIONS else 3 * self.max_iter
+        n_sweeps = int(self.max_iter * sweeps_per_iter(len(source)))
         n_chains = max(self.ensemble, LEAST_CHAINS)
         settings = RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
-        return fit_rated(source, settings, engine, on_progress)
+        return fit_rated(source, settings, engine, on_progress, matrix)
 
     @property
     def posterior(self) -> "UtilityPosterior | None":
@@ -440,6 +474,8 @@ class MixedRanking(ScoredRankings, OldAttributes):
     def _store(self, result: FitResult) -> None:
         for name in rated_fields.FIELDS:
             setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit found others
+        for name in people.FIELDS:
+            setattr(self, name, None)
         super()._store(result)
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
             kind = ORDERS[self.component]
@@ -481,6 +517,7 @@ class MixedRanking(ScoredRankings, OldAttributes):
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
         rated_fields.check_draws(self)
+        people.check_people(self)
 
     def _check_enough(self, source: Comparisons | Store) -> None:
         if self.n_rankings != "auto":

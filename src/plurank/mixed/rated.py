@@ -34,6 +34,8 @@ from plurank.types import Codes, Floats, Progress, silent
 LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities: ndtr(x) is about expit(1.702 x)
 N_DRAWS = 40  # that predictions average over
 LEAST_CHAINS = 2
+# Sweeps for each iteration allowed: where observations are few, sweeps cost little, and intervals need more of them.
+MOST_SWEEPS, SOME_SWEEPS, FEW_OBSERVATIONS, MANY_OBSERVATIONS = 8.0, 3.0, 100_000, 200_000
 SAMPLE = 400_000  # observations that choices are made by
 SHARE = 0.2  # of a user's items that are held out
 CHOICE_LENGTH = Length(60, 10, 4)
@@ -211,6 +213,13 @@ class RatedCandidates(Candidates):
             own[plain, full] = (own[plain,] + own[full,]) / 2.0
         best = max(own, key=lambda shapes: float(np.log(own[shapes]).mean()))
         return list(best), own[best]
+
+
+def sweeps_per_iter(n_observations: int) -> float:
+    """Return how many sweeps of a chain ``max_iter=1`` stands for."""
+    if n_observations >= MANY_OBSERVATIONS:
+        return 1.0
+    return float(np.clip(FEW_OBSERVATIONS / n_observations, SOME_SWEEPS, MOST_SWEEPS))
 
 
 def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_progress: Progress = silent) -> RatedFit:

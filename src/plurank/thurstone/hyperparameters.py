@@ -24,11 +24,13 @@ FIRST_PRECISION, PRECISION_SHAPE, PRECISION_RATE = 10.0, 1.0, 0.05  # of coeffic
 CONCENTRATION_SHARE, CONCENTRATION_ERROR = 2 / 3, 1.0  # median of the concentration over K, sd of its logarithm
 SLICE_WIDTH, FARTHEST_LOG = 1.0, 8.0
 SMALLEST_WEIGHT = 1e-300
+NO_SLOPES = np.zeros((0, 0))
 
 
 class Population(NamedTuple):
-    """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,); mean
-    (C,) and precision (C, C) of thresholds; coefficients (G, F) of factors on exposure, and their precision."""
+    """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,), where
+    there are covariates those of users with covariates 0; mean (C,) and precision (C, C) of thresholds; coefficients
+    (G, F) of factors on exposure, and their precision; and slopes (P, K) of the logarithms of counts on covariates."""
 
     items: Floats
     item_mean: Floats
@@ -38,6 +40,7 @@ class Population(NamedTuple):
     cut_precision: Floats
     coefficients: Floats
     coefficient_precision: float = FIRST_PRECISION
+    slopes: Floats = NO_SLOPES
 
 
 class UserSums(NamedTuple):
@@ -106,23 +109,24 @@ def draw_wishart(freedom: float, inverse_scale: Floats, rng: np.random.Generator
     return factor @ factor.T
 
 
+def log_density_of_counts(logs: Floats, n: int, log_weights: Floats) -> float:
+    """Log posterior density of the logarithms (K,) of a Dirichlet's counts, given the sums of logarithms (K,) of n
+    draws, up to a constant; the prior is log-normal in their total and uniform in the mean weights."""
+    counts = np.exp(logs)
+    total, n_rankings = counts.sum(), len(counts)
+    likelihood = n * (log_gamma(total) - log_gamma(counts).sum()) + (counts - 1.0) @ log_weights
+    usual = np.log(CONCENTRATION_SHARE * n_rankings)
+    prior = -0.5 * ((np.log(total) - usual) / CONCENTRATION_ERROR) ** 2
+    return float(likelihood + prior + logs.sum() - n_rankings * np.log(total))
+
+
 def draw_counts(counts: Floats, n: int, log_weights: Floats, rng: np.random.Generator) -> Floats:
     """Draw the counts (K,) of a Dirichlet, given the sums of logarithms (K,) of n draws from it, by slice sampling."""
-    n_rankings = len(counts)
-    if n_rankings == 1:
+    if len(counts) == 1:
         return counts
-    median = np.log(CONCENTRATION_SHARE * n_rankings)
-
-    def log_density(logs: Floats) -> float:
-        proposed = np.exp(logs)
-        total = proposed.sum()
-        likelihood = n * (log_gamma(total) - log_gamma(proposed).sum()) + (proposed - 1.0) @ log_weights
-        prior = -0.5 * ((np.log(total) - median) / CONCENTRATION_ERROR) ** 2
-        return float(likelihood + prior + logs.sum() - n_rankings * np.log(total))  # uniform over mean weights
-
     logs = np.log(counts)
-    for k in range(n_rankings):
-        logs = _slice(log_density, logs, k, rng)
+    for k in range(len(counts)):
+        logs = _slice(lambda point: log_density_of_counts(point, n, log_weights), logs, k, rng)
     return np.exp(logs)
 
 

@@ -16,6 +16,7 @@ from plurank.data.rated import RatedItems
 from plurank.engine.blocks import sum_tree
 from plurank.engine.local import Engine, LocalEngine
 from plurank.thurstone import hyperparameters as hyper
+from plurank.thurstone import ridge
 from plurank.thurstone.blocks import Block, BlockData, RatedSource, Scale, cut_blocks
 from plurank.thurstone.exposure import (
     N_ITERATIONS,
@@ -26,9 +27,13 @@ from plurank.thurstone.exposure import (
     sum_of_users,
 )
 from plurank.thurstone.hyperparameters import Population, UserSums
+from plurank.thurstone.people import PeopleRegression, counts_of
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
+# Sweeps until the prior of weights is drawn, too: rankings begin so near together that it would follow weights to the
+# vertices first, and return by tiny steps only.
+WARM_UP = 50
 
 
 class UserState(NamedTuple):
@@ -54,14 +59,18 @@ class ItemSums(NamedTuple):
 
 
 class SweepSums(NamedTuple):
-    """Sums over a block's users."""
+    """Sums over a block's users; those of items and logarithms of weights (K,) also with weights raised to a power."""
 
     items: ItemSums
     users: UserSums
+    raised: tuple[ItemSums, Floats] | None
 
     def merge(self, other: "SweepSums") -> "SweepSums":
         """Add the sums over other users."""
-        return SweepSums(self.items.merge(other.items), self.users.merge(other.users))
+        raised = None
+        if self.raised is not None and other.raised is not None:
+            raised = self.raised[0].merge(other.raised[0]), self.raised[1] + other.raised[1]
+        return SweepSums(self.items.merge(other.items), self.users.merge(other.users), raised)
 
 
 @dataclass
@@ -166,7 +175,8 @@ class Chain:
     """A Markov chain of the posterior. ``sweep`` moves it on.
 
     observations: the data. shape: of the model. seed: of all its random numbers. exposure: what factors are regressed
-    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known.
+    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known. people: how
+    weights depend on covariates, where these are known.
     """
 
     observations: Observations
@@ -174,10 +184,12 @@ class Chain:
     seed: Sequence[int]
     exposure: Exposure
     prior: tuple[Floats, Floats] | None = None
+    people: PeopleRegression | None = None
     population: Population = field(init=False)
     states: list[UserState] = field(init=False)
     n_sweeps: int = 0
     log_likelihoods: list[float] = field(default_factory=list)
+    ridge_step: ridge.Step = field(default_factory=ridge.Step)
 
     def __post_init__(self) -> None:
         rng = self._generator()
@@ -190,6 +202,8 @@ class Chain:
             items, np.zeros(size), np.eye(size), hyper.first_counts(n_rankings), self.first_cuts, 2.0 * np.eye(n_cuts),
             np.zeros((self.exposure.n, n_factors)),
         )  # fmt: skip
+        if self.people is not None:
+            self.population = self.population._replace(slopes=np.zeros((self.people.n_covariates, n_rankings)))
         if self.exposure.n and n_factors:
             self.exposure_products = self.observations.reduce(_exposure_products, self.exposure)
         else:
@@ -213,15 +227,60 @@ class Chain:
         self.n_sweeps += 1
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
-        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key)
+        power = self.ridge_step.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
+        design = None if self.people is None else self.people.design
+        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, design)
         units = list(zip(self.observations.blocks, self.states, strict=True))
         states: list[UserState] = []
         sums = sum_tree(_collect(self.observations.engine.map(_sweep_block, shared, units), states), SweepSums.merge)
         self.states = states
         self.log_likelihoods.append(sums.users.log_likelihood)
+        if sums.raised is not None:
+            sums = self._move_on_ridge(sums, power, rng)
         self.population = self._draw_population(sums, rng)
         if self.prior is None:
             self._shift(rng)
+
+    def _move_on_ridge(self, sums: SweepSums, power: float, rng: np.random.Generator) -> SweepSums:
+        """Raise all weights to a power, or leave them; return the sums that follow."""
+        assert sums.raised is not None
+        population, (items, log_weights) = self.population, sums.raised
+        prior = population.item_mean, population.item_precision
+        counts, slopes, gain = self._raise_prior(sums.users, log_weights, power)
+        gain += ridge.log_marginal(*items, *prior) - ridge.log_marginal(*sums.items, *prior)
+        chance = float(np.exp(min(gain, 0.0)))
+        self.ridge_step.adapt(chance)
+        if rng.random() >= chance:
+            return sums
+        for weights in self._weights():
+            weights[:] = ridge.raise_weights(weights, power)
+        self.population = population._replace(counts=counts, slopes=slopes)
+        return SweepSums(items, sums.users._replace(log_weights=log_weights), None)
+
+    def _raise_prior(self, users: UserSums, log_weights: Floats, power: float) -> tuple[Floats, Floats, float]:
+        """Return the counts (K,) and slopes (P, K) that go with weights raised to a power, and by how much the log
+        density of weights and their prior grows."""
+        population = self.population
+        counts, log_jacobian = ridge.raise_counts(population.counts, power)
+        if self.people is None:
+            before = ridge.Weights(users.n, users.log_weights, population.counts)
+            after = before._replace(log_weights=log_weights, counts=counts)
+            return counts, population.slopes, ridge.log_ratio(before, after, power, log_jacobian)
+        weights, slopes = self._weights(), power * population.slopes
+        raised = [ridge.raise_weights(block, power) for block in weights]
+        gain = self.people.log_density(counts, slopes, raised)
+        gain -= self.people.log_density(population.counts, population.slopes, weights)
+        n_moved = (users.n + self.people.n_covariates) * (len(counts) - 1)
+        return counts, slopes, gain + n_moved * float(np.log(power)) + log_jacobian
+
+    def counts_of_users(self) -> Floats:
+        """The Dirichlet counts of all users, (K,) where they are the same for all, else (M, K)."""
+        counts, slopes = self.population.counts, self.population.slopes
+        return counts if self.people is None else counts_of(counts, slopes, self.people.design)
+
+    def _weights(self) -> list[Floats]:
+        """The weights of users in blocks, (m, K) each, as they lie in their vectors."""
+        return [state.vectors[:, 1 : 1 + self.shape.n_rankings] for state in self.states]
 
     def _shift(self, rng: np.random.Generator) -> None:
         """Draw the origin of utilities: popularity and thresholds move together, which no observation notices.
@@ -261,11 +320,20 @@ class Chain:
                 users.n, users.cuts, users.cut_products, self.first_cuts, hyper.CUT_COUNT, hyper.CUT_FREEDOM,
                 hyper.CUT_SCALE, rng,
             )  # fmt: skip
-        counts = hyper.draw_counts(before.counts, users.n, users.log_weights, rng)
+        counts, slopes = before.counts, before.slopes
+        if self.n_sweeps > WARM_UP:
+            counts, slopes = self._draw_counts(users, rng)
         coefficients = hyper.draw_coefficients(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
-        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients)
+        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes)
+
+    def _draw_counts(self, users: UserSums, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw the Dirichlet counts (K,) of users, and the slopes (P, K) of their logarithms on covariates."""
+        before = self.population
+        if self.people is None or self.shape.n_rankings == 1:
+            return hyper.draw_counts(before.counts, users.n, users.log_weights, rng), before.slopes
+        return self.people.draw(before.counts, before.slopes, self._weights(), rng)
 
     @property
     def vectors(self) -> Floats:
@@ -286,6 +354,8 @@ class _Shared(NamedTuple):
     population: Population
     exposure: Exposure
     key: Any
+    power: float
+    design: Floats | None = None
 
 
 def _collect(results: Any, states: list[UserState]) -> Any:
@@ -303,13 +373,24 @@ def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserSt
     vectors, cuts = before.vectors.copy(), before.cuts.copy()
     utilities = data.first_utilities() if before.utilities is None else before.utilities.copy()
     exposure = shared.exposure.of(data) if before.exposure is None else before.exposure
-    prior = kernels.UserPrior(population.counts, population.cut_mean, population.cut_precision)
+    counts = population.counts
+    if shared.design is not None:
+        counts = counts_of(counts, population.slopes, shared.design[block.begin : block.end])
+    prior = kernels.UserPrior(counts, population.cut_mean, population.cut_precision)
     means = np.ascontiguousarray(exposure @ population.coefficients)
     logs = kernels.draw_users(
         data.observed, population.items, prior, means, shared.key, block.begin, vectors, cuts, utilities
     )
     items = ItemSums(*kernels.sum_by_item(*data.by_item, vectors, utilities, shape.size))
     n_weights = 1 + shape.n_rankings
+    raised = None
+    if shared.power != 1.0:
+        others, weights = vectors.copy(), vectors[:, 1:n_weights]
+        others[:, 1:n_weights] = ridge.raise_weights(weights, shared.power)
+        raised = (
+            ItemSums(*kernels.sum_by_item(*data.by_item, others, utilities, shape.size)),
+            ridge.raised_log_sums(weights, shared.power),
+        )
     users = UserSums.of(vectors[:, 1:n_weights], cuts, vectors[:, n_weights : shape.size], exposure, logs)
     kept = None if data.observed.kind == "rated" else utilities
-    return UserState(vectors, cuts, kept, exposure), SweepSums(items, users)
+    return UserState(vectors, cuts, kept, exposure), SweepSums(items, users, raised)
