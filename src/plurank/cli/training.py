@@ -176,6 +176,9 @@ def fit_command(
         model.fit(source, on_progress=on_progress, **where)
     if isinstance(source, plurank.Store):
         add_texts(model, items)
+    if people is not None:
+        for sentence in model.covariates.reports:
+            warn(sentence)
     model.save(target)
     written.append(target)
     if checkpoint is not None:

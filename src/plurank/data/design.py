@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from plurank.data.attributes import LARGEST, LEAST, REMEDIES, Attribute, learn_attribute, unpack_attribute
-from plurank.data.coded import Exclusion, check_exclusions
+from plurank.data.coded import Exclusion, check_exclusions, list_exclusions
 from plurank.data.covariates import Covariates, Key, Match, Series, as_rows
 from plurank.data.encoding import Labels
 from plurank.data.formulas import Term, Terms, parse_formula
@@ -167,6 +167,15 @@ class Design:
             product, known = _multiply([columns[:, self._slices[name]] for name in each.attributes])
             made.append(np.where(known[:, None], product - each.means, 0.0))
         return np.hstack([columns, *made]) if made else columns
+
+    @property
+    def reports(self) -> list[str]:
+        """Sentences on columns and rows that were left out, and on users without a row."""
+        return [*list_exclusions(self.excluded), *self.notes]
+
+    def describe(self) -> str:
+        """Return what the covariates are, and what was left out."""
+        return "; ".join([self.formula or self._known, *(sentence.rstrip(".") for sentence in self.reports)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

@@ -73,7 +73,10 @@ def list_cells(effects: pl.DataFrame) -> list[Cell]:
 
 
 def pivot(effects: pl.DataFrame, *, short: bool = False) -> tuple[list[str], list[list[str]]]:
-    """Return a table of shares: a row for each level, a column for each ranking; ``short`` writes "~410" and "45% (38-52)"."""
+    """Return a table of shares: a row for each level, a column for each ranking.
+
+    ``short`` writes "~410" and "45% (38-52)".
+    """
     cells = list_cells(effects)
     show = _show_short if short else _show_share
     words = SHORT if short else {}
@@ -120,7 +123,7 @@ def describe_effects(effects: pl.DataFrame) -> tuple[list[str], str]:
     """Return a sentence for each attribute with a clear difference, the largest first, and one on all others."""
     clear = effects.filter(_is_clear().fill_null(False))
     cells = {(cell.rankings[0]["attribute"], cell.rankings[0]["level"]): cell for cell in list_cells(effects)}
-    first = {attribute: cell for (attribute, _), cell in reversed(cells.items())}
+    first = {attribute: cell for (attribute, _), cell in reversed(cells.items()) if not cell.is_hidden}
     sentences = []
     for attribute in order_attributes(effects):
         rows = clear.filter(pl.col("attribute") == attribute).sort(pl.col("difference").abs(), descending=True)
