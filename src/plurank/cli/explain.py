@@ -66,7 +66,7 @@ def _find_effects(
     """Return the effects of some covariates, or of all."""
     import polars as pl
 
-    if people is None and getattr(model, "design_", None) is None:
+    if people is None and getattr(model, "covariates", None) is None:
         raise DataError(
             f"{file.name} was fitted without covariates. Name a table of people with --people, or fit with one: "
             "`plurank fit votes.csv --people people.csv`."

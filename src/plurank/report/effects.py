@@ -12,7 +12,8 @@ import polars as pl
 
 from plurank.data.attributes import show_number
 from plurank.exceptions import ParameterError
-from plurank.inference.posterior import LEVEL
+from plurank.mixed.people import PeopleEffects
+from plurank.models.base import RankingModel
 from plurank.report.camps import FEWER, FEWEST, show_parts
 from plurank.report.texts import fit_text
 from plurank.text import count, label, listing, percent
@@ -26,20 +27,18 @@ HIDDEN = "not shown"
 SHORT = {"fewer than": "under", "about ": "~"}  # where there is little room
 
 
-def find_effects(model: Any) -> pl.DataFrame | None:
+def find_effects(model: RankingModel) -> pl.DataFrame | None:
     """Return the effects of a model's covariates, None where it has none."""
-    return None if getattr(model, "design_", None) is None else effects_of(model)
+    return model.effects() if isinstance(model, PeopleEffects) and model.covariates is not None else None
 
 
-def effects_of(model: Any, covariate: str | None = None, level: float = LEVEL) -> pl.DataFrame:
+def effects_of(model: RankingModel, covariate: str | None, level: float) -> pl.DataFrame:
     """Return the effects of one covariate or of all; raise where the model has none."""
-    if getattr(model, "design_", None) is None:
+    if not isinstance(model, PeopleEffects):
         raise ParameterError(
-            "the model was fitted without covariates, so that it says nothing of who follows which ranking. Give them "
-            "to fit(..., people=table), or ask plurank.explain(model, table)."
+            f"a {type(model).__name__} knows no covariates of its users. Fit a MixedRanking with some."
         )
-    found: pl.DataFrame = model.effects(covariate, level)
-    return found
+    return model.effects(covariate, level)
 
 
 @dataclass(frozen=True)
