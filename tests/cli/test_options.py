@@ -199,9 +199,11 @@ ARGUMENTS = public_arguments()
 def files(few_votes, mixed_file, write, tmp_path):
     pairs = write("pairs.csv", "user,left,right", "0,1,2")
     ratings = write("ratings.csv", "user,item,rating", "a,x,1", "a,y,2")
+    people = write("people.csv", "user,age", *(f"{user},{20 + user}" for user in range(20)))
     both = write("both.csv", "user,item,rating,rank", "a,x,1,2", "a,y,2,1")
     return {
         "few": few_votes, "model": mixed_file, "pairs": pairs, "ratings": ratings, "both": both,
+        "people": people,
         "out": tmp_path / "out.csv",
     }  # fmt: skip
 
@@ -284,7 +286,7 @@ def test_the_table_has_every_parameter_that_messages_name_and_options_set():
         (Argument("ensemble", 1), "--ensemble 1"),
         (Argument("resume", True), "--resume"),
         (Argument("max_iter"), "--max-iter"),
-        (Argument("level", 0.9), "level=0.9"),
+        (Argument("tol", 0.9), "tol=0.9"),
     ],
 )
 def test_arguments_in_sentences_become_options(hint, text):
