@@ -73,7 +73,7 @@ def test_formulas_that_cannot_be_meant_are_refused(formula, sentence):
 
 
 @needs_formulaic
-def test_an_unknown_column_is_named(self):
+def test_an_unknown_column_is_named():
     with pytest.raises(DataError, match="there is no covariate 'height'; the columns are age, style, zip, my column"):
         parse_formula("height", COLUMNS)
 
