@@ -6,7 +6,7 @@ same draws serve again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
@@ -53,7 +53,7 @@ class ProposedWeights:
 
     def log_likelihoods(self, component: BradleyTerry) -> Floats:
         """Log-likelihood of every user's comparisons by each of the weights, (M, N)."""
-        c, (_, n_draws, n_rankings) = self.comparisons, self.logs.shape
+        c, n_draws = self.comparisons, self.logs.shape[1]
         scores = component.scores
         leads = scores[c.winners] - scores[c.losers]
         x = leads if component.mixing == "utility" else np.exp(log_expit(leads))
@@ -63,7 +63,8 @@ class ProposedWeights:
         found = np.zeros(self.logs.shape[:2])
         begin = int(np.searchsorted(sizes[order], 1))
         while begin < len(order):
-            longest = sizes[order[min(begin + BLOCK_CELLS // (int(sizes[order[begin]]) * n_draws), len(order) - 1)]]
+            most = BLOCK_CELLS // (int(sizes[order[begin]]) * n_draws)
+            longest = sizes[order[min(begin + most, len(order) - 1)]]
             users = order[begin : begin + max(BLOCK_CELLS // (int(longest) * n_draws), 1)]
             places = np.arange(int(sizes[users[-1]]))
             own = places < sizes[users, None]
@@ -73,12 +74,6 @@ class ProposedWeights:
             found[users] = np.matmul(np.where(own, counts[rows], 0.0)[:, None, :], logs)[:, 0, :]
             begin += len(users)
         return found
-
-    def take(self, rows: Floats) -> "ProposedWeights":
-        """Return some of the users."""
-        return replace(
-            self, comparisons=self.comparisons.take_users(rows), logs=self.logs[rows], densities=self.densities[rows]
-        )
 
 
 def _propose(component: BradleyTerry, comparisons: Comparisons, prior: Floats) -> list[Floats]:
@@ -91,7 +86,7 @@ def _propose(component: BradleyTerry, comparisons: Comparisons, prior: Floats) -
 
 
 def _log_mixture(proposals: Floats, shares: Floats, logs: Floats) -> Floats:
-    """Log density (M, N) of mixtures of Dirichlets (M, J, K), as a density of weights without ``prod_k 1 / theta_k``."""
+    """Log density (M, N) of mixtures of Dirichlets (M, J, K), without ``prod_k 1 / theta_k``: in the softmax basis."""
     constants = gammaln(proposals.sum(axis=2)) - gammaln(proposals).sum(axis=2)
     with np.errstate(divide="ignore"):
         each = np.matmul(logs, proposals.transpose(0, 2, 1)) + constants[:, None, :] + np.log(shares)

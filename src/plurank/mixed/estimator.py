@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import polars as pl
 
+from plurank import models
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
 from plurank.data.design import Design
@@ -39,7 +40,6 @@ from plurank.mixed.fit import (
     update_fit,
 )
 from plurank.mixed.init import Init
-from plurank.mixed.leaderboard import ScoredRankings
 from plurank.mixed.people import PeopleEffects
 from plurank.mixed.priors import Priors
 from plurank.models.base import FitResult
@@ -95,7 +95,7 @@ OWN_FIELDS: Fields = {
 }
 
 
-class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
+class MixedRanking(PeopleEffects, OldAttributes):
     """Mixed-membership model over rankings: K rankings with scores, and every user's mixture of them.
 
     Fitted by maximum a posteriori: quasi-Newton steps for the scores, with the user weights integrated out.
@@ -337,7 +337,7 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
             resume=resume, matrix=matrix,
         )  # fmt: skip
         if design is not None and matrix is not None:
-            self.design_, self.people_ = design.to_dict(), matrix.astype(np.float32)
+            self._store_people(design, matrix)
         return self
 
     def _learn_design(self, source: Any, table: Any, formula: str | None) -> tuple[Design | None, Floats | None]:
@@ -533,7 +533,7 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
         """Let comparisons made from ratings count as what was observed; if unknown, they are as in the fit."""
         return observe(comparisons, self.from_ratings, self.from_ratings_, self.rating_weight_)
 
-    def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
+    def update(self, X: Any, *, people: Any = None, on_progress: Progress = silent) -> Self:
         """Learn from further comparisons of known and new users and items, without those seen before.
 
         What earlier comparisons said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of
@@ -543,6 +543,8 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
         ----------
         X : Comparisons, Store or data frame
             The further comparisons.
+        people : data frame, path or None, default=None
+            Covariates of new users, as in the fit; what is known of others stays.
         on_progress : callable, default=silent
             Called with the name of a stage and the share of it that is done.
 
@@ -595,22 +597,27 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
                 stacklevel=2,
             )
         with one_blas_thread():
-            self._update(self.as_observed(more), on_progress)
+            self._update(self.as_observed(more), people, on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
         self._warn_if_unfinished()
         return self
 
-    def _update(self, more: Comparisons, on_progress: Progress) -> None:
+    def _update(self, more: Comparisons, people: Any, on_progress: Progress) -> None:
         items, item_codes = _join_labels(self.items_, more.items, "item")
         users, user_codes = _join_labels(self.users_, more.users, "user")
         sides = item_codes[more.winners], item_codes[more.losers]
         comparisons = Comparisons(*sides, more.offsets, items, more.users, more.weights)
         priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
-        known = Known(priors, self._members(), self.score_errors_, user_codes, len(items), len(users))
+        new = self.describe_users(users[len(self.users_) :], people)
+        known = Known(
+            priors, self._members(), self.score_errors_, user_codes, len(items), len(users), self.prior_counts(new)
+        )
         for name, value in update_fit(self._chosen_settings, known, comparisons, on_progress).items():
             setattr(self, f"{name}_", value)
         self.items_, self.users_ = items, users
+        if self.people_ is not None and new is not None:
+            self.people_ = np.vstack([self.people_, new.astype(np.float32)])
 
     def _add_votes(self, more: Comparisons) -> None:
         """Count the votes of an update; levels of agreement stay where it has none."""
@@ -725,20 +732,22 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
         users = Memberships(self.user_weights_, self.user_concentration_, self.mean_weights_, self.concentration_)
         return members_of(self._component(), users, self.member_scores_, self.member_weights_)
 
-    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+    def _infer_weights(self, comparisons: Comparisons, described: Floats | None = None) -> Floats:
         if self.posterior is not None:
-            return self.posterior.weights(comparisons)
-        weights = self._members()[0].fold_in(self.as_observed(comparisons)).weights
+            return self.posterior.weights(comparisons, described)
+        counts = self.prior_counts(described)
+        weights = self._members()[0].fold_in(self.as_observed(comparisons), counts).weights
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def memberships(self, comparisons: Any = None) -> list[Any]:
-        """Return the model's own users, or those of comparisons of its own items, once for every member."""
+    def memberships(self, comparisons: Any = None, described: Floats | None = None) -> list[Any]:
+        """Return the model's own users, or those of comparisons of its own items, once for every member; described:
+        their covariates (m, P)."""
         if self.posterior is not None:
-            return list(self.posterior.users(comparisons))
+            return list(self.posterior.users(comparisons, described))
         if comparisons is None:
             return [member.users for member in self._members()]
-        observed = self.as_observed(comparisons)
-        return [member.fold_in(observed) for member in self._members()]
+        observed, counts = self.as_observed(comparisons), self.prior_counts(described)
+        return [member.fold_in(observed, counts) for member in self._members()]
 
     def probabilities(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of users, -1 for unknown ones."""
@@ -758,17 +767,17 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
         self.weights_of(user, None)  # raises for somebody unknown
         return self.posterior.rank(self.posterior.users(), int(look_up([user], self.users_, "user")[0]))
 
-    def _person(self, answers: Any) -> "Person":
+    def _person(self, answers: Any, described: Floats | None = None) -> "Person":
         if self.posterior is None:
-            return super()._person(answers)
+            return models.Person(self, self._answers_of(answers), self.prior_of(described))
         from plurank.mixed.utilities import RatedPerson
 
         said = answers if answers is None or isinstance(answers, (list, tuple)) else as_observations(answers)
         if not isinstance(said, RatedItems):
-            return RatedPerson(self, self._answers_of(answers))
+            return RatedPerson(self, self._answers_of(answers), described)
         if said.n_users != 1:
             raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform for many.")
-        return RatedPerson(self, self._rated_in_own_items(said))
+        return RatedPerson(self, self._rated_in_own_items(said), described)
 
     def _rated_in_own_items(self, said: RatedItems) -> RatedItems:
         assert self.posterior is not None
@@ -780,14 +789,15 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
     def _as_said(self, X: Any) -> Any:
         return super()._as_said(X) if self.posterior is None else as_observations(X)
 
-    def _transform_source(self, source: Any, unknown: str) -> Floats:
+    def _transform_source(self, source: Any, unknown: str, people: Any = None) -> Floats:
         if self.posterior is None or not isinstance(source, RatedItems):
-            return super()._transform_source(source, unknown)
+            return super()._transform_source(source, unknown, people)
         known = source if unknown == "error" else skip_unknown(source, self.items_)
         weights = np.tile(self.mean_weights_, (source.n_users, 1))
         if len(known):
             rows = look_up(known.users, source.users, "user")
-            weights[rows] = self.posterior.weights(self._rated_in_own_items(known))
+            described = None if people is None else self.describe_users(known.users, people)
+            weights[rows] = self.posterior.weights(self._rated_in_own_items(known), described)
         return weights
 
     def rating_scale(self) -> pl.DataFrame:
@@ -823,10 +833,6 @@ class MixedRanking(PeopleEffects, ScoredRankings, OldAttributes):
             likelihood_of(member.component, dirichlet_counts(member.users.mean_weights, self.concentration_))
             for member in self._members()
         ]
-
-    def interval_likelihood(self) -> UserLikelihood:
-        """Return the likelihood of new users, with a prior that counts at most as a uniform one where it was chosen."""
-        return likelihood_of(self._component(), self.membership_prior.trusted)
 
     def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)

@@ -23,14 +23,6 @@ from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.components import ORDERS
 from plurank.mixed.init import Init, init_rankings
-from plurank.mixed.membership_regression import (
-    WIDE,
-    ScorePosterior,
-    choose_slope_scale,
-    draw_coefficients,
-    fit_regression,
-    sample_people,
-)
 from plurank.mixed.prior_search import PriorChoice, choose_priors
 from plurank.mixed.priors import Priors, ScorePrior, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
@@ -123,13 +115,14 @@ class Member(NamedTuple):
     component: BradleyTerry | OrderedComponent
     users: Memberships
 
-    def fold_in(self, comparisons: Comparisons) -> Memberships:
-        """Infer the weights of other users."""
+    def fold_in(self, comparisons: Comparisons, counts: Floats | None = None) -> Memberships:
+        """Infer the weights of other users; counts (m, K): of their Dirichlet prior, if it is not everybody's."""
         mean, concentration = self.users.mean_weights, self.users.concentration
-        init = np.tile(mean, (comparisons.n_users, 1))
-        prior = dirichlet_counts(mean, concentration)[None]
+        prior = dirichlet_counts(mean, concentration)[None] if counts is None else counts
+        init = np.broadcast_to(prior / prior.sum(axis=1, keepdims=True), (comparisons.n_users, len(mean)))
         seen = self.component.update_memberships(comparisons, init, prior, MEMBERSHIP_ROUNDS)
-        return Memberships(seen.means, seen.user_concentration, mean, concentration)
+        own = Memberships(seen.means, seen.user_concentration, mean, concentration)
+        return own if counts is None else own.replace_unknown(np.diff(comparisons.offsets) == 0, counts)
 
 
 def members_of(
@@ -305,6 +298,15 @@ def _finish_regressed(
 ) -> dict[str, Any]:
     """Let weights depend on covariates where these predict them, and refine the scores with what users then have as
     their prior; return what was found, with draws of the coefficients."""
+    from plurank.mixed.membership_regression import (
+        WIDE,
+        ScorePosterior,
+        choose_slope_scale,
+        draw_coefficients,
+        fit_regression,
+        sample_people,
+    )
+
     error_prior = _error_prior(settings, priors)
     plain = dirichlet_counts(users.mean_weights(), priors.concentration)
     sample = sample_people(users, design, draw_seed(rng))
@@ -445,7 +447,8 @@ def _find_influence(settings: Settings, found: MixedFit, source: Comparisons | S
 class Known:
     """What an update goes on from: priors, the fits that are averaged, and the errors of the scores (Q, K).
 
-    codes (m,) are those of the users at hand among all, known and new; n_items and n_users count all.
+    codes (m,) are those of the users at hand among all, known and new; n_items and n_users count all. new_counts are
+    those of the Dirichlet priors of new users, if these have covariates.
     """
 
     priors: Priors
@@ -454,6 +457,7 @@ class Known:
     codes: Codes
     n_items: int
     n_users: int
+    new_counts: Floats | None = None
 
 
 def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_progress: Progress) -> dict[str, Any]:
@@ -465,7 +469,9 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     first, codes = known.members[0].users, known.codes
     n_new_items, n_new_users = known.n_items - len(known.errors), known.n_users - len(first.weights)
     counts = np.maximum(first.user_concentration, first.concentration)[:, None] * first.weights
-    fresh = np.tile(dirichlet_counts(first.mean_weights, first.concentration), (n_new_users, 1))
+    fresh = known.new_counts
+    if fresh is None:
+        fresh = np.tile(dirichlet_counts(first.mean_weights, first.concentration), (n_new_users, 1))
     counts = np.vstack([counts, fresh])[codes]
     vague, wide = known.priors.scores, _error_prior(settings, known.priors)
     precision = np.pad(wide.precision_beyond(known.errors), ((0, n_new_items), (0, 0)))

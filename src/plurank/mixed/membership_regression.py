@@ -63,10 +63,9 @@ class Sample:
 
     def limit(self, most: int) -> "Sample":
         """Return these users or, of many, every n-th."""
-        rows = np.arange(0, len(self.design), -(-len(self.design) // most))
-        return self if len(rows) == len(self.design) else replace(
-            self, comparisons=self.comparisons.take_users(rows), design=self.design[rows]
-        )
+        n = len(self.design)
+        rows = np.arange(n) % -(-n // most) == 0
+        return replace(self, comparisons=self.comparisons.take_users(rows), design=self.design[rows])
 
     def weigh(self, component: BradleyTerry, priors: Sequence[Floats]) -> DrawnWeights:
         """Draw weights of users who have one of some priors."""
@@ -121,9 +120,7 @@ def _climb(component: BradleyTerry, sample: Sample, init: Coefficients, scale: f
     return Regression(settled, scale, min(step / math.sqrt(curvature), CONCENTRATION_ERROR))
 
 
-def _fit_free(
-    component: BradleyTerry, sample: Sample, init: Coefficients, scale: float
-) -> tuple[Coefficients, float]:
+def _fit_free(component: BradleyTerry, sample: Sample, init: Coefficients, scale: float) -> tuple[Coefficients, float]:
     """Fit coefficients and concentration together, and give the error of the latter's logarithm. Where answers are few,
     the concentration is too near to that which weights were drawn with, and its error too small."""
     weights = sample.weigh(component, [init.counts_of(sample.design)])
@@ -133,9 +130,7 @@ def _fit_free(
     return density.from_vector(mode.vector), float(np.sqrt(covariance[0, 0]))
 
 
-def _fit_given(
-    component: BradleyTerry, sample: Sample, init: Coefficients, scale: float
-) -> tuple[float, Coefficients]:
+def _fit_given(component: BradleyTerry, sample: Sample, init: Coefficients, scale: float) -> tuple[float, Coefficients]:
     """Fit a table given the concentration of init; return the log marginal likelihood of the concentration, too."""
     found, alpha = init, init.concentration
     for _ in range(REDRAWS):
@@ -228,4 +223,3 @@ def choose_slope_scale_by(weights: DrawnWeights, constant: Coefficients, rng: np
     gain = gains[best_scale]
     clear = gain.sum() > CLEAR_GAIN * math.sqrt(n) * gain.std()
     return SCALES[best_scale] if clear else None
-

@@ -222,8 +222,14 @@ def sweeps_per_iter(n_observations: int) -> float:
     return float(np.clip(FEW_OBSERVATIONS / n_observations, SOME_SWEEPS, MOST_SWEEPS))
 
 
-def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_progress: Progress = silent) -> RatedFit:
-    """Choose what is "auto", sample, and summarise."""
+def fit_rated(
+    source: RatedSource,
+    settings: RatedSettings,
+    engine: Engine,
+    on_progress: Progress = silent,
+    people: Floats | None = None,
+) -> RatedFit:
+    """Choose what is "auto", sample, and summarise; people: covariates (M, P) of the users."""
     rng = as_generator(settings.random_state)
     seed = draw_seed(rng)
     choice, shapes, quality = _choose(source, replace(settings, random_state=seed), on_progress)
@@ -237,7 +243,7 @@ def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_p
     for number, shape in enumerate(wanted):
         progress = _part_of(on_progress, number, len(wanted))
         found[shape] = run_chains(
-            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress
+            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, people
         )
     n_factors = wanted[-1].n_factors
     exposure = exposure if n_factors else Exposure.none(source.n_items)
@@ -257,9 +263,23 @@ def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_p
     moments = reduce(Moments.merge, (result.moments for result in shown))
     return _summarise(
         source, moments, best.log_likelihoods, found[shapes[-1]][1], selection=choice, quality=quality,
-        arrays=as_arrays(draws, observations.scale, exposure),
+        arrays={**as_arrays(draws, observations.scale, exposure), **_regression_of(shown, draws, people)},
         explained=explain(by_rankings, predicting) if n_factors else None,
     )  # fmt: skip
+
+
+def _regression_of(shown: list[ChainResult], draws: list[Draw], people: Floats | None) -> dict[str, Any]:
+    """Return the fitted attributes that say how weights depend on covariates."""
+    if people is None:
+        return {}
+    tables = np.concatenate([result.tables for result in shown])
+    return {
+        "draw_slopes_": np.array([draw.slopes for draw in draws]),
+        "coefficients_": tables.mean(axis=0),
+        "coefficient_draws_": tables,
+        "people_concentration_": float(np.mean([draw.counts.sum() for draw in draws if draw.shown])),
+        "slope_scale_": float(np.sqrt((tables[:, 1:] ** 2).mean())) if tables.shape[1] > 1 else 0.0,
+    }
 
 
 def _part_of(on_progress: Progress, number: int, n: int) -> Progress:

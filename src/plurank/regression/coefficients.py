@@ -1,7 +1,7 @@
 """Coefficients of a membership regression: the Dirichlet prior of weights that users with covariates have.
 
-Ours: ``theta_u ~ Dirichlet(alpha softmax(c + B' x_u))``, Dirichlet-multinomial regression (Mimno and McCallum 2008) with
-the concentration apart from the mean.
+Ours: ``theta_u ~ Dirichlet(alpha softmax(c + B' x_u))``, Dirichlet-multinomial regression (Mimno and McCallum 2008)
+with the concentration apart from the mean.
 """
 
 from typing import NamedTuple

@@ -52,9 +52,7 @@ class DensitySums(NamedTuple):
 
     def merge(self, other: "DensitySums") -> "DensitySums":
         """Add those of other users."""
-        return DensitySums(
-            self.value + other.value, self.gradient + other.gradient, self.hessian + other.hessian
-        )
+        return DensitySums(self.value + other.value, self.gradient + other.gradient, self.hessian + other.hessian)
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,9 @@ class RegressionDensity:
     """Log posterior density of coefficients as vectors (D,): the logarithm of the concentration, then the table in
     contrasts between rankings.
 
-    parts: the users. scale: standard deviation of slopes, in log odds per unit of a covariate. concentration: median, and
-    standard deviation of the logarithm, of a log-normal prior; by default the usual one. The mean weights where all
-    covariates are 0 are uniform on the simplex.
+    parts: the users. scale: standard deviation of slopes, in log odds per unit of a covariate. concentration: median,
+    and standard deviation of the logarithm, of a log-normal prior; by default the usual one. The mean weights where
+    all covariates are 0 are uniform on the simplex.
     """
 
     parts: Sequence[DrawnWeights]
@@ -99,9 +97,7 @@ class RegressionDensity:
     def evaluate(self, vector: Floats, *, with_hessian: bool = False) -> DensitySums:
         """Return the log density up to a constant, and its derivatives."""
         task = partial(sum_users, self.from_vector(vector), self.contrasts, with_hessian)
-        return sum_tree((task(part) for part in self.parts), DensitySums.merge).merge(
-            self._prior(vector, with_hessian)
-        )
+        return sum_tree((task(part) for part in self.parts), DensitySums.merge).merge(self._prior(vector, with_hessian))
 
     def _prior(self, vector: Floats, with_hessian: bool) -> DensitySums:
         """Log density of the prior, and its derivatives."""
@@ -139,9 +135,7 @@ def _user_terms(coefficients: Coefficients, users: DrawnWeights) -> tuple[Floats
     return values, mean, shares, np.matmul(shares[:, None, :], users.logs)[:, 0, :]
 
 
-def sum_users(
-    coefficients: Coefficients, contrast: Floats, with_hessian: bool, users: DrawnWeights
-) -> DensitySums:
+def sum_users(coefficients: Coefficients, contrast: Floats, with_hessian: bool, users: DrawnWeights) -> DensitySums:
     """Sum the log density over users, with its derivatives.
 
     With counts ``a = alpha p`` and ``g_k = E log theta_k - digamma(a_k)`` the derivative in the logits is

@@ -4,19 +4,14 @@ Ours. A share is the expected weight of a ranking in a population whose covariat
 of their expected weights. Every draw of the coefficients gives one, so that intervals hold their joint uncertainty.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from plurank.regression.coefficients import Coefficients, softmax
-from plurank.regression.density import DrawnWeights, RegressionDensity
-from plurank.regression.sampling import draw_gaussian, find_mode
+from plurank.regression.coefficients import softmax
 from plurank.types import Floats
 
 MOST_PEOPLE = 2000  # that an average is taken over; of more, evenly spaced ones
-WIDE = 1.0  # standard deviation of slopes that intervals count on, at least
-N_DRAWS = 240
 
 
 class Interval(NamedTuple):
@@ -52,15 +47,3 @@ def probability_of_direction(differences: Floats) -> Floats:
     """Posterior probability (K,) that differences (D, K) have the sign that most draws have."""
     above, below = (differences > 0.0).mean(axis=0), (differences < 0.0).mean(axis=0)
     return np.asarray(np.maximum(above, below) + 0.5 * (1.0 - above - below))
-
-
-def compose(weights: DrawnWeights, init: Coefficients, error: float, seed: Sequence[int]) -> Floats:
-    """Draw tables (D, 1 + P, K), given draws of every user's weights by a model without covariates.
-
-    The draws count by how probable the regression makes them, so that weights drawn towards the mean of all users do
-    not hide what covariates tell. error: of the logarithm of the concentration that the model was fitted with.
-    """
-    density = RegressionDensity(weights.blocks(), WIDE, (init.concentration, error))
-    mode = find_mode(density, init)
-    drawn = draw_gaussian(mode, N_DRAWS, np.random.default_rng(seed))
-    return np.array([density.from_vector(vector).table for vector in drawn])

@@ -80,30 +80,36 @@ def _first_utilities(depths: Integers, cuts: Floats | None) -> Floats:
 
 
 def fold_in(
-    draws: Sequence[Draw], said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, seed: int = SEED
+    draws: Sequence[Draw],
+    said: Comparisons | RatedItems,
+    scale: Scale,
+    exposure: Exposure,
+    seed: int = SEED,
+    people: Floats | None = None,
 ) -> list[DrawnUsers]:
-    """Draw new users, once for every draw of the items; one chain goes on from draw to draw.
+    """Draw new users, once for every draw of the items; one chain goes on from draw to draw. people: covariates (m, P).
 
     Comparisons count as made from ratings where the model was fitted to ratings, unless they are known not to be, or
     somebody's have more steps than the scale.
     """
     if not isinstance(said, Comparisons):
         data = BlockData.of(said, scale)
-        return _draw(draws, data.observed, data.first_utilities(), exposure.of(data), said.n_items, seed)
+        return _draw(draws, data.observed, data.first_utilities(), exposure.of(data), said.n_items, seed, people)
     nothing = np.zeros((said.n_users, exposure.n))
     plain = observe_comparisons(said)
     depths = _find_depths(plain)
     if said.rated is False or not scale.n_cuts:
-        return _draw(draws, plain, _first_utilities(depths, None), nothing, said.n_items, seed)
+        return _draw(draws, plain, _first_utilities(depths, None), nothing, said.n_items, seed, people)
     owners = np.repeat(np.arange(said.n_users), np.diff(plain.offsets))
     deep = np.bincount(owners, depths > scale.n_cuts, said.n_users) > 0
     if not deep.any():
         rated = observe_comparisons(said, rated=True)
         first = _first_utilities(depths, draws[0].cut_mean)
-        return _draw(draws, rated, first, nothing, said.n_items, seed)
-    parts = [fold_in(draws, replace(said.take_users(deep), rated=False), scale, exposure, seed)]
+        return _draw(draws, rated, first, nothing, said.n_items, seed, people)
+    those, others = (None if people is None else people[rows] for rows in (deep, ~deep))
+    parts = [fold_in(draws, replace(said.take_users(deep), rated=False), scale, exposure, seed, those)]
     if not deep.all():
-        parts.append(fold_in(draws, said.take_users(~deep), scale, exposure, seed))
+        parts.append(fold_in(draws, said.take_users(~deep), scale, exposure, seed, others))
     rows = np.concatenate([np.flatnonzero(deep), np.flatnonzero(~deep)])
     return [_merge(each, rows, said.n_items) for each in zip(*parts, strict=True)]
 
@@ -127,7 +133,13 @@ def _merge(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUs
 
 
 def _draw(
-    draws: Sequence[Draw], observed: kernels.Observed, utilities: Floats, exposed: Floats, n_items: int, seed: int
+    draws: Sequence[Draw],
+    observed: kernels.Observed,
+    utilities: Floats,
+    exposed: Floats,
+    n_items: int,
+    seed: int,
+    people: Floats | None,
 ) -> list[DrawnUsers]:
     """Draw users who said something, starting from utilities (n,) that agree with it."""
     n, utilities = len(exposed), np.array(utilities, np.float64)
@@ -142,7 +154,7 @@ def _draw(
     before = -1
     for number, draw in enumerate(draws):
         population = draw.population()
-        prior = kernels.UserPrior(population.counts, population.cut_mean, population.cut_precision)
+        prior = kernels.UserPrior(draw.counts_of(people), population.cut_mean, population.cut_precision)
         means = np.ascontiguousarray(exposed @ draw.coefficients)
         for sweep in range(SWEEPS if draw.chain == before else BURN_IN):
             key = np.array([_key(seed, number, sweep)], np.uint64)

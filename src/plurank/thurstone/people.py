@@ -68,6 +68,11 @@ class PeopleRegression:
         return RegressionDensity(parts, self.scale)
 
 
-def _coefficients(counts: Floats, slopes: Floats) -> Coefficients:
+def table_of(counts: Floats, slopes: Floats) -> Floats:
+    """Return intercepts and slopes of the logits of expected weights, (1 + P, K)."""
     logs = np.log(counts)
-    return Coefficients(float(counts.sum()), np.vstack([logs - logs.mean(), slopes]))
+    return np.vstack([logs - logs.mean(), slopes.reshape(-1, len(counts))])
+
+
+def _coefficients(counts: Floats, slopes: Floats) -> Coefficients:
+    return Coefficients(float(counts.sum()), table_of(counts, slopes))
