@@ -35,7 +35,6 @@ WRONG = {
         "--directions": ["other", "sphere"],
         "--people": [MISSING, "{few}", "{few} --method topic"],
         "--formula": ["age"],
-        "--features": [MISSING, "{few}"],
         "--engine": ["other", "dask"],
         "--scheduler": ["tcp://nowhere:1"],
         "--checkpoint": ["{out}", "{out} --resume", "{few}/x"],

@@ -73,7 +73,7 @@ def _find_effects(
         )
 
     def find(name: str | None) -> "pl.DataFrame":
-        return model.effects(name, level) if people is None else plurank.explain(model, people, name, level)
+        return model.effects(name, level) if people is None else plurank.explain(model, people, name, level=level)
 
     return pl.concat(map(find, attributes)) if attributes else find(None)
 

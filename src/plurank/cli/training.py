@@ -101,10 +101,6 @@ def fit_command(
         str | None,
         typer.Option(metavar="TEXT", help="Covariates to use, e.g. 'age + C(zip)'.", show_default="all columns"),
     ] = None,
-    features: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Table of item features: item, and a column for each."),
-    ] = None,
     engine: options.EngineOption = "local",
     scheduler: options.Scheduler = None,
     checkpoint: Annotated[
@@ -162,7 +158,7 @@ def fit_command(
     make: Any = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
     model = make(n_rankings, random_state=seed, **settings)
     model.check_parameters()  # before the data are read
-    known = _check_covariates(method, {"people": people, "formula": formula, "items": features})
+    known = _check_covariates(method, {"people": people, "formula": formula})
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
     directly = method == "mixed" and mixing != "probability" and component in (None, "bradley-terry")
@@ -191,10 +187,10 @@ def fit_command(
 
 
 def _check_covariates(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what is given about users and items; raise where it has no use."""
+    """Return what is given about users; raise where it has no use."""
     known = {name: value for name, value in given.items() if value is not None}
     if method == "topic" and known:
-        raise ParameterError("--people, --formula and --features belong to --method mixed, got --method topic.")
+        raise ParameterError("--people and --formula belong to --method mixed, got --method topic.")
     if "formula" in known and "people" not in known:
         raise ParameterError("--formula requires a table of people: name it with --people.")
     return known
