@@ -179,6 +179,21 @@ def test_levels_of_an_ordered_category_keep_their_order():
     assert [level.label for level in design.attributes[0].levels] == ["small", "middle", "large"]
 
 
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        ["<18 years", "18-24 years", "25-34 years", ">65 years"],
+        ["Less than 1", "1", "2", "More than 2"],
+        ["$0 - $24,999", "$25,000 - $99,999", "$100,000 - $149,999", "$150,000+"],
+        ["9 or under", "10", "11+"],
+        ["almost 1", "none", "some 2"],
+    ],
+)
+def test_levels_of_ranges_are_in_the_order_of_their_numbers(ordered):
+    design, _ = learn(table(asked=cycle(*sorted(ordered))))
+    assert [level.label for level in design.attributes[0].levels] == ordered
+
+
 def test_numbers_are_shown_at_quantiles_or_at_each_of_few_values():
     design, _ = learn(table(age=np.arange(N), stars=cycle(1, 2, 3, 4, 5), share=np.arange(N) ** 2 / 1e6))
     age, stars, share = design.attributes

@@ -1,8 +1,10 @@
 """Effects of covariates that nobody computed: clear and unclear ones, of a category and of numbers, some of few."""
 
+import numpy as np
 import polars as pl
 
 from plurank import ParameterError
+from plurank.data.design import Design
 
 STYLES = [("bold", 412), ("<i>fruity</i>", 655), ("nutty", 3), ("(missing)", 120)]
 AGES = [("10% (23)", 23.0), ("25% (31)", 31.0), ("50% (40)", 40.0), ("75% (52)", 52.0), ("90% (61)", 61.0)]
@@ -41,10 +43,12 @@ def _cell(attribute, level, value, people, shares, shift):
     ]  # fmt: skip
 
 
+STYLE = pl.DataFrame({"user": range(20), "style": ["bold", "nutty"] * 10})
+DESIGN = Design.learn(STYLE, np.arange(20))[0].to_dict()  # of one of the covariates
+
+
 class WithEffects:
     """Gives a fitted model effects as made here; put before its class."""
-
-    design_ = "described elsewhere"
 
     def effects(self, covariate=None, level=0.9):
         found = make_effects(tuple(1 / len(self.rankings_) for _ in self.rankings_))
@@ -57,7 +61,7 @@ class WithEffects:
 
 def with_effects(model):
     """Return a copy of a fitted model that has effects."""
-    made = type(f"{type(model).__name__}", (WithEffects, type(model)), {})
+    made = type("ModelWithEffects", (WithEffects, type(model)), {})  # a name of its own: files know classes by names
     copied = made.__new__(made)
-    vars(copied).update(vars(model))
+    vars(copied).update(vars(model), design_=DESIGN)
     return copied

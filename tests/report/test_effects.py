@@ -102,9 +102,10 @@ def test_models_draw_their_effects_and_others_say_how_to_get_some(mixed, models)
     drawn = with_effects(mixed).plot.effects()
     assert len(drawn.to_dict()["vconcat"]) == 4
     assert len(with_effects(mixed).plot.effects("style").to_dict()["vconcat"]) == 1
-    for model in (mixed, models("SingleRanking")):
-        with pytest.raises(ParameterError, match=r"without covariates.*Give them to fit\(..., people=table\)"):
-            model.plot.effects()
+    with pytest.raises(ParameterError, match=r"without covariates.*Give them to fit\(..., people=table\)"):
+        mixed.plot.effects()
+    with pytest.raises(ParameterError, match="a SingleRanking knows no covariates of its users"):
+        models("SingleRanking").plot.effects()
 
 
 @pytest.mark.parametrize("ending", [".svg", ".png"])

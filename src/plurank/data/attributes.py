@@ -3,7 +3,8 @@
 Columns have mean zero over those it was learned from, so that a row of zeros is their average.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self
@@ -26,6 +27,8 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)  # of a number, at which effects are sho
 LONG_TEXT = 40  # characters of a value, on average, from which on a column of many values is prose
 LARGEST_NUMBER, LARGEST = 1e12, 1e100  # of a value, and of anything that describes an attribute
 OTHER = "other"
+NUMBER = re.compile(r"\d[\d,]*(\.\d+)?")  # in levels such as "<18", "18-24", "$25,000 - $49,999"
+BELOW, ABOVE = re.compile(r"<|\bless\b|\bunder\b", re.IGNORECASE), re.compile(r">|\+|\bmore\b|\bover\b", re.IGNORECASE)
 
 
 class Level(NamedTuple):
@@ -163,8 +166,7 @@ class Category:
         rare = counted.filter(~pl.col(present.name).is_in(common))[present.name].to_list()
         if len(rare) == 1 and len(common) < MOST_LEVELS:
             common, rare = [*common, *rare], []
-        place = {level: at for at, level in enumerate(order)}
-        levels = sorted(set(common) - {OTHER}, key=lambda level: (place.get(level, len(place)), level))
+        levels = _sort_levels(set(common) - {OTHER}, order)
         if rare or OTHER in common:
             levels.append(OTHER)
         n = dict(counted.iter_rows())
@@ -235,6 +237,17 @@ def unpack_attribute(packed: Any) -> Attribute:
 def show_number(value: float) -> str:
     """Return a number as a label has it: integers whole, others with three digits."""
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _sort_levels(levels: Collection[str], order: Sequence[str]) -> list[str]:
+    """Sort levels by a given order, otherwise by the number that all begin a range with, otherwise by their text."""
+    place = {level: at for at, level in enumerate(order)}
+    numbers = {level: NUMBER.search(level) for level in levels}
+    if place or not all(numbers.values()):
+        return sorted(levels, key=lambda level: (place.get(level, len(place)), level))
+    first = {level: float(found[0].replace(",", "")) for level, found in numbers.items() if found}
+    side = {level: bool(ABOVE.search(level)) - bool(BELOW.search(level)) for level in levels}
+    return sorted(levels, key=lambda level: (first[level], side[level], level))
 
 
 def _choose_levels(values: Floats) -> tuple[Level, ...]:

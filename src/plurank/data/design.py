@@ -4,7 +4,7 @@
 are rows of zeros, which stand for the average user.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Self
@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from plurank.data.attributes import LARGEST, LEAST, REMEDIES, Attribute, learn_attribute, unpack_attribute
-from plurank.data.coded import Exclusion, check_exclusions
+from plurank.data.coded import Exclusion, check_exclusions, list_exclusions
 from plurank.data.covariates import Covariates, Key, Match, Series, as_rows
 from plurank.data.encoding import Labels
 from plurank.data.formulas import Term, Terms, parse_formula
@@ -61,20 +61,21 @@ class Design:
         series = table.take(match.rows[match.rows >= 0])
         terms = Terms(tuple(map(Term, series))) if formula is None else parse_formula(formula, list(series))
         attributes, left_out = _learn_attributes(series, terms.single, LEAST[key])
-        columns = {attribute.name: attribute.matrix(series[attribute.name]) for attribute in attributes}
-        left_out |= _find_redundant(columns) if columns else {}
-        kept = tuple(attribute for attribute in attributes if attribute.name not in left_out)
+        matrix = _fill(attributes, series, int((match.rows >= 0).sum()))
+        left_out |= _find_redundant(attributes, matrix)
         if formula is not None:
-            for name, why in left_out.items():
-                raise DataError(f"{name} cannot be a covariate: it is {why}. {_remedy(why)}")
+            _refuse_unusable(left_out)
+        kept = tuple(attribute for attribute in attributes if attribute.name not in left_out)
         if not kept:
             why = "; ".join(f"{name}: {why}" for name, why in left_out.items()) or f"it has no column but the {key}"
             raise DataError(f"no column of the table can be a covariate: {shorten(why, 400)}.")
+        if len(kept) < len(attributes):
+            used = [attribute.name not in left_out for attribute in attributes for _ in attribute.names]
+            matrix = matrix[:, used]
         excluded = (*_exclude(left_out, len(series)), *match.excluded)
-        products = _learn_products(columns, terms.products)
+        products = _learn_products(kept, matrix, terms.products)
         design = cls(key, kept, products, formula, excluded, tuple(match.notes))
-        learned = design._with_products(np.hstack([columns[attribute.name] for attribute in kept]))
-        return design, _spread(learned, match.rows >= 0)
+        return design, _spread(design._with_products(matrix), match.rows >= 0)
 
     @property
     def n_columns(self) -> int:
@@ -100,11 +101,6 @@ class Design:
                 combined = [f"{first} × {second}" for first in combined for second in names[other]]
             names[product.name] = combined
         return names
-
-    @cached_property
-    def _slices(self) -> dict[str, slice]:
-        ends = np.cumsum([0, *map(len, self._names.values())]).tolist()
-        return {name: slice(*ends[at : at + 2]) for at, name in enumerate(self._names)}
 
     def attribute(self, name: str) -> Attribute:
         """Return an attribute by name; raise, with those known, where there is none."""
@@ -146,27 +142,32 @@ class Design:
                 f"{self._known}."
             )
         n = len(next(iter(series.values())))
-        columns = [
-            attribute.matrix(series[attribute.name])
-            if attribute.name in series
-            else np.zeros((n, len(attribute.names)))
-            for attribute in self.attributes
-        ]
-        return self._with_products(np.hstack(columns))
+        return self._with_products(_fill(self.attributes, series, n))
 
     def vary(self, matrix: Floats, name: str, value: str | float) -> Floats:
         """Return a matrix, (n, P), in which all have one value of an attribute, and keep their other ones."""
-        varied = matrix[:, : self._slices[self.attributes[-1].name].stop].copy()
-        varied[:, self._slices[name]] = self.attribute(name).row(value)
+        places = _place_columns(self.attributes)
+        varied = matrix[:, : sum(map(len, places.values()))].copy()
+        varied[:, places[self.attribute(name).name]] = self.attribute(name).row(value)
         return self._with_products(varied)
 
     def _with_products(self, columns: Floats) -> Floats:
         """Append products to the columns of attributes."""
         made = []
+        places = _place_columns(self.attributes)
         for each in self.products:
-            product, known = _multiply([columns[:, self._slices[name]] for name in each.attributes])
+            product, known = _multiply([columns[:, places[name]] for name in each.attributes])
             made.append(np.where(known[:, None], product - each.means, 0.0))
         return np.hstack([columns, *made]) if made else columns
+
+    @property
+    def reports(self) -> list[str]:
+        """Sentences on columns and rows that were left out, and on users without a row."""
+        return [*list_exclusions(self.excluded), *self.notes]
+
+    def describe(self) -> str:
+        """Return what the covariates are, and what was left out."""
+        return "; ".join([self.formula or self._known, *(sentence.rstrip(".") for sentence in self.reports)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -235,12 +236,34 @@ def _learn_attributes(series: Series, terms: tuple[Term, ...], least: int) -> tu
     return made, {name: why for name, why in found.items() if isinstance(why, str)}
 
 
-def _find_redundant(columns: dict[str, Floats]) -> dict[str, str]:
+def _refuse_unusable(left_out: dict[str, str]) -> None:
+    """Raise for the first column that a formula names and that cannot be used."""
+    for name, why in left_out.items():
+        remedy = REMEDIES.get(why, "Leave it out of the formula.")
+        raise DataError(f"{name} cannot be a covariate: it is {why}. {remedy}")
+
+
+def _place_columns(attributes: Sequence[Attribute]) -> dict[str, range]:
+    """Return where the columns of attributes are in a matrix, side by side."""
+    ends = np.cumsum([0, *(len(attribute.names) for attribute in attributes)]).tolist()
+    return {attribute.name: range(*ends[at : at + 2]) for at, attribute in enumerate(attributes)}
+
+
+def _fill(attributes: Sequence[Attribute], series: Series, n: int) -> Floats:
+    """Return the columns of attributes, (n, P); zeros where nothing is given."""
+    places = _place_columns(attributes)
+    matrix = np.zeros((n, sum(map(len, places.values()))))
+    for attribute in attributes:
+        if attribute.name in series:
+            place = places[attribute.name]
+            matrix[:, place.start : place.stop] = attribute.matrix(series[attribute.name])
+    return matrix
+
+
+def _find_redundant(attributes: Sequence[Attribute], matrix: Floats) -> dict[str, str]:
     """Return which attributes say nothing beyond those before them, and what they are determined by."""
-    ends = np.cumsum([0, *(part.shape[1] for part in columns.values())])
-    places = {name: np.arange(*ends[at : at + 2]) for at, name in enumerate(columns)}
-    every = np.hstack([*columns.values()])
-    gram = every.T @ every
+    places = {name: np.array(place) for name, place in _place_columns(attributes).items()}
+    gram = matrix.T @ matrix
     redundant: dict[str, str] = {}
     kept: list[str] = []
     for name, own in places.items():
@@ -260,11 +283,13 @@ def _is_spanned(gram: Floats, own: Integers, others: Integers) -> bool:
     return bool((total - np.sum(cross * (inverse @ cross), axis=0) <= TOLERANCE * total).all())
 
 
-def _learn_products(columns: dict[str, Floats], names: tuple[tuple[str, ...], ...]) -> tuple[Product, ...]:
-    products = []
-    for attributes in names:
-        product, known = _multiply([columns[name] for name in attributes])
-        products.append(Product(attributes, tuple((product.sum(axis=0) / max(known.sum(), 1)).tolist())))
+def _learn_products(
+    attributes: Sequence[Attribute], matrix: Floats, names: tuple[tuple[str, ...], ...]
+) -> tuple[Product, ...]:
+    places, products = _place_columns(attributes), []
+    for parts in names:
+        product, known = _multiply([matrix[:, places[name]] for name in parts])
+        products.append(Product(parts, tuple((product.sum(axis=0) / max(known.sum(), 1)).tolist())))
     return tuple(products)
 
 
@@ -300,7 +325,3 @@ def _list_some(names: list[str]) -> str:
     more = len(names) - MOST_LISTED
     shown = [shorten(name, 40) for name in names]
     return ", ".join(shown) if more <= 0 else f"{', '.join(shown[:MOST_LISTED])} and {more:,} more"
-
-
-def _remedy(why: str) -> str:
-    return REMEDIES.get(why, "Leave it out of the formula.")

@@ -669,6 +669,7 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
             "score_scale": float(self.score_scale_),
             "rated": bool(self.from_ratings_),
             "rating_weight": float(self.rating_weight_),
+            "covariates": None if self.covariates is None else self.covariates.describe(),
             **{name: float(value) for name, value in self._order_values(()).items()},
         }
 
@@ -682,8 +683,10 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         return {kind.attribute[:-1]: getattr(self, kind.attribute)} if kind and kind.shape == shape else {}
 
     def _details(self) -> dict[str, str]:
-        if self.posterior is not None:
-            return self._rated_details(self.posterior)
+        found = self._compared_details() if self.posterior is None else self._rated_details(self.posterior)
+        return found if self.covariates is None else {**found, "covariates": self.covariates.describe()}
+
+    def _compared_details(self) -> dict[str, str]:
         kind = ORDERS.get(self.component)
         found = {"a ranking is": SCORES if kind is None else kind.about, "mixing": MIXING_IN_WORDS[self.mixing_]}
         if "flip_probability" in self._order_values(()):

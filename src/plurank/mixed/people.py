@@ -326,8 +326,8 @@ class PeopleEffects(ScoredRankings, loadable=False):
         -------
         polars.DataFrame
             One row for every level and ranking. Columns attribute, level, value (of a number), ranking (from 1);
-            share, lower, upper; difference (to the first level), difference_lower, difference_upper; people (who have
-            the level) and probability (that the difference has the direction it seems to have).
+            share, lower, upper; difference (to the first level that is shown), difference_lower, difference_upper;
+            people (who have the level) and probability (that the difference has the direction it seems to have).
 
         Raises
         ------
@@ -427,11 +427,11 @@ def _rows_of(design: Design, people: Floats, draws: Floats, name: str, level: fl
     first: Floats | None = None
     for each in design.attribute(name).levels:
         shares = draw_shares(draws, design.vary(people, name, each.value))
-        first = shares if first is None else first
+        hidden = each.people < LEAST_PEOPLE
+        first = shares if first is None and not hidden else first  # or differences would tell its shares
         value = each.value if is_number(each.value) else None
         head = {"attribute": name, "level": each.label, "value": value}
-        for k, figures in enumerate(_figures(shares, shares - first, level)):
-            hidden = each.people < LEAST_PEOPLE
+        for k, figures in enumerate(_figures(shares, shares - (shares if first is None else first), level)):
             rows.append(
                 {
                     **head,

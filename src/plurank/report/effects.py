@@ -12,7 +12,8 @@ import polars as pl
 
 from plurank.data.attributes import show_number
 from plurank.exceptions import ParameterError
-from plurank.inference.posterior import LEVEL
+from plurank.mixed.people import PeopleEffects
+from plurank.models.base import RankingModel
 from plurank.report.camps import FEWER, FEWEST, show_parts
 from plurank.report.texts import fit_text
 from plurank.text import count, label, listing, percent
@@ -23,22 +24,21 @@ NO_CAUSE = (
     "follows which ranking, and do not say why."
 )
 HIDDEN = "not shown"
+SHORT = {"fewer than": "under", "about ": "~"}  # where there is little room
 
 
-def find_effects(model: Any) -> pl.DataFrame | None:
+def find_effects(model: RankingModel) -> pl.DataFrame | None:
     """Return the effects of a model's covariates, None where it has none."""
-    return None if getattr(model, "design_", None) is None else effects_of(model)
+    return model.effects() if isinstance(model, PeopleEffects) and model.covariates is not None else None
 
 
-def effects_of(model: Any, covariate: str | None = None, level: float = LEVEL) -> pl.DataFrame:
+def effects_of(model: RankingModel, covariate: str | None, level: float) -> pl.DataFrame:
     """Return the effects of one covariate or of all; raise where the model has none."""
-    if getattr(model, "design_", None) is None:
+    if not isinstance(model, PeopleEffects):
         raise ParameterError(
-            "the model was fitted without covariates, so that it says nothing of who follows which ranking. Give them "
-            "to fit(..., people=table), or ask plurank.explain(model, table)."
+            f"a {type(model).__name__} knows no covariates of its users. Fit a MixedRanking with some."
         )
-    found: pl.DataFrame = model.effects(covariate, level)
-    return found
+    return model.effects(covariate, level)
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,34 @@ def list_cells(effects: pl.DataFrame) -> list[Cell]:
     return cells
 
 
-def pivot(effects: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Return a table of shares: a row for each level, a column for each ranking."""
+def pivot(effects: pl.DataFrame, *, short: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Return a table of shares: a row for each level, a column for each ranking.
+
+    ``short`` writes "~410" and "45% (38-52)".
+    """
     cells = list_cells(effects)
+    show = _show_short if short else _show_share
+    words = SHORT if short else {}
     head = ["attribute", "level", "people", *(f"ranking {row['ranking']}" for row in cells[0].rankings)]
-    return head, [[cell.attribute, cell.level, cell.people, *map(_show_share, cell.rankings)] for cell in cells]
+    return head, [
+        [cell.attribute, cell.level, _replace(cell.people, words), *map(show, cell.rankings)] for cell in cells
+    ]
+
+
+def _replace(text: str, words: dict[str, str]) -> str:
+    for long, short in words.items():
+        text = text.replace(long, short)
+    return text
 
 
 def _show_share(row: dict[str, Any]) -> str:
     return HIDDEN if row["share"] is None else f"{percent(row['share'])} ({_between(row['lower'], row['upper'])})"
+
+
+def _show_short(row: dict[str, Any]) -> str:
+    if row["share"] is None:
+        return HIDDEN
+    return f"{row['share']:.0%} ({100 * row['lower']:.0f}-{100 * row['upper']:.0f})"
 
 
 def _between(lower: float, upper: float) -> str:
@@ -103,7 +122,7 @@ def describe_effects(effects: pl.DataFrame) -> tuple[list[str], str]:
     """Return a sentence for each attribute with a clear difference, the largest first, and one on all others."""
     clear = effects.filter(_is_clear().fill_null(False))
     cells = {(cell.rankings[0]["attribute"], cell.rankings[0]["level"]): cell for cell in list_cells(effects)}
-    first = {attribute: cell for (attribute, _), cell in reversed(cells.items())}
+    first = {attribute: cell for (attribute, _), cell in reversed(cells.items()) if not cell.is_hidden}
     sentences = []
     for attribute in order_attributes(effects):
         rows = clear.filter(pl.col("attribute") == attribute).sort(pl.col("difference").abs(), descending=True)

@@ -208,7 +208,8 @@ def _draw(
     if len(model.rankings_) > 1:
         wanted["people"] = (lambda: draw_people(model, fewest), sections.shares_table(camps))
     if effects is not None:
-        shown = effects.filter(pl.col("attribute").is_in(order_attributes(effects)[:N_DRAWN]))
+        named = order_attributes(effects)[:N_DRAWN]
+        shown = pl.concat([effects.filter(pl.col("attribute") == name) for name in named])
         wanted["effects"] = (lambda: draw_effects(shown, LEVEL), sections.effects_table(effects))
     if ground is not None and any(ground.lists.values()):
         if ground.agreement is not None:
