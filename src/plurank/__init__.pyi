@@ -48,6 +48,7 @@ from .report.charts import save_figure as save_figure
 from .report.descriptions import describe_rankings as describe_rankings
 from .report.page import write_report as write_report
 from .store.ingest import ingest as ingest
+from .store.rated import RatedStore as RatedStore
 from .store.store import Store as Store
 from .store.store import open_store as open_store
 from .topic.estimator import TopicRanking as TopicRanking

@@ -139,3 +139,35 @@ def test_ingest_and_show_say_what_was_left_out(run, write, tmp_path):
     file = write("votes.csv", "user,left,right,winner", "u,x,y,tie", "u,x,y,left")
     assert "1 of 2 rows left out: ties." in run("ingest", file, "-o", tmp_path / "store", "--ties", "drop").stdout
     assert "1 of 2 rows: ties" in run("show", tmp_path / "store").stdout
+
+
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")  # chains are short
+def test_ingest_makes_a_store_of_ratings_that_fit_and_show_read(run, write, tmp_path):
+    rows = [f"u{user},i{item},{1 + (user * item) % 5}" for user in range(12) for item in range(4)]
+    file, store = write("stars.csv", "user,item,rating", *rows, "u0,i9,"), tmp_path / "stars.store"
+    result = run("ingest", file, "-o", store)
+    assert " ".join(result.stdout.split()) == (
+        f"Wrote {store}: 12 users, 4 items, 48 ratings, in 1 shard. ! 1 of 49 rows left out: without a rating. "
+        f"Next: plurank show {store}"
+    )
+    shown = [line.split() for line in run("show", store).stdout.splitlines()]
+    assert ["ratings", "48"] in shown
+    found = json.loads(run("show", store, "--json").stdout)
+    assert (found["kind"], found["n_comparisons"], found["n_unranked"]) == ("rating", 48, 0)
+    fit = ("-k", "1", "--factors", "0", "--max-iter", "4")
+    for source, model in ((store, "disk.plurank"), (file, "memory.plurank")):
+        run("fit", source, "-o", tmp_path / model, *fit)
+    disk, memory = (plurank.load(tmp_path / f"{name}.plurank") for name in ("disk", "memory"))
+    np.testing.assert_array_equal(disk.scores_, memory.scores_)
+
+
+@pytest.mark.parametrize(("listed", "n_unranked"), [("all", 1), ("offered.txt", 3)])
+def test_ingest_adds_items_on_offer(listed, n_unranked, run, write, tmp_path):
+    file = write("ballots.csv", "user,item,rank", "1,7,1", "1,8,2", "2,7,1")
+    write("offered.txt", "7", "8", "9")
+    offered = listed if listed == "all" else tmp_path / listed
+    found = json.loads(run("ingest", file, "-o", tmp_path / "store", "--offered", offered, "--json").stdout)
+    assert (found["kind"], found["n_unranked"]) == ("rank", n_unranked)
+    assert ["offered,", "not", "ranked", str(n_unranked)] in [
+        line.split() for line in run("show", tmp_path / "store").stdout.splitlines()
+    ]

@@ -43,6 +43,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent", "item=winner --column rating=loser"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "select": {
         "DATA": [MISSING],
@@ -52,6 +53,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "show": {
         "FILE": [MISSING],
@@ -90,6 +92,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "update": {
         "MODEL": [MISSING],
@@ -99,6 +102,7 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "serve": {
         "MODEL": [MISSING],
@@ -137,6 +141,7 @@ WRONG = {
         "--seed": ["-1"],
         "--column": ["rating", "colour=red", "rating=absent"],
         "--items": [MISSING],
+        "--offered": [MISSING],
     },
     "transform": {
         "MODEL": [MISSING],
@@ -147,12 +152,14 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+        "--offered": [MISSING],
     },
     "ingest": {
-        "INPUTS": [MISSING, "{ratings}"],
+        "INPUTS": [MISSING, "{both}"],
         "--output": [f"{MISSING}/s"],
         "--memory": ["x", "1kB", "99999999TB"],
         "--ties": ["other"],
+        "--offered": ["all", MISSING],
         "--column": ["user", "colour=red", "user=absent"],
     },
 }  # fmt: skip

@@ -155,7 +155,22 @@ def test_predict_gives_probabilities_of_pairs_and_ratings(run, fitted, stars, wr
     assert predicted["rating"].is_between(1, 5).all()
 
 
-def test_evaluate_predicts_ratings_by_pairs_of_them(run, fitted, stars):
+def test_select_chooses_the_number_of_rankings_of_ratings_directly(run, stars):
+    found = json.loads(run("select", stars, "--candidates", "1,2", "--json").stdout)
+    assert {row["mixing"] for row in found["candidates"]} == {"utility"}
+    assert [row["n_rankings"] for row in found["candidates"]] == [1, 2]
+    pairs = json.loads(run("select", stars, "--candidates", "1", "--mixing", "probability", "--json").stdout)
+    assert [row["mixing"] for row in pairs["candidates"]] == ["probability"]
+    direct = plurank.select_rankings(plurank.Ratings.from_file(stars), [1, 2], random_state=0)
+    assert direct.table["held_out"].to_list() == [row["held_out"] for row in found["candidates"]]
+    with pytest.raises(plurank.ParameterError, match="concentration is for comparisons"):
+        plurank.select_rankings(plurank.Ratings.from_file(stars), [1], concentration=1.0)
+
+
+def test_evaluate_predicts_ratings_themselves_and_pairs_of_them(run, fitted, stars):
+    shown = run("evaluate", fitted, stars).stdout
+    assert "log-likelihood per rating" in shown
+    assert "root mean squared error of ratings" in shown
     found = json.loads(run("evaluate", fitted, stars, "--json").stdout)
     expected = plurank.load(fitted).evaluate(plurank.Ratings.from_file(stars))
     assert {name: found[name] for name in expected} == expected
@@ -175,7 +190,65 @@ def test_a_report_with_ratings_leaves_nobody_out_whom_the_model_knows(run, fitte
     assert "left out" not in page.split("The shared rankings")[0]
 
 
-def test_update_says_that_a_model_of_ratings_cannot_learn_more(run, fitted, stars, tmp_path):
-    result = run("update", fitted, stars, "-o", tmp_path / "updated.plurank", code=2)
-    assert "a model fitted to ratings cannot be updated. Fit again with all of them" in result.stderr
-    assert not (tmp_path / "updated.plurank").exists()
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
+def test_update_learns_from_ratings_and_from_comparisons(run, fitted, stars, write, tmp_path):
+    more = write("more.csv", "user,item,rating", "new,i00,5", "new,i01,1", "u000,another,3")
+    target = tmp_path / "updated.plurank"
+    said = run("update", fitted, more, "-o", target).stdout
+    assert "Added 3 ratings, with 1 new user and 1 new item." in said
+    found = json.loads(run("update", target, write("p.csv", "user,winner,loser", "late,i02,another"), "--json").stdout)
+    assert (found["n_comparisons"], found["n_new_users"], found["n_users"]) == (1, 1, 62)
+    model = plurank.load(target)
+    assert (len(model.users_), len(model.items_), model.data_["n_updates"]) == (62, 9, 2)
+
+
+BALLOTS = ("user,item,rank", "ann,1,1", "ann,2,2", "bob,3,1", "bob,1,2", "cat,2,1")
+
+
+def pairs_in(file):
+    return set(pl.read_csv(file).rows())
+
+
+@pytest.mark.parametrize("name", ["all", "offered.txt", "offered.csv"])
+def test_items_offered_and_not_ranked_are_below_those_ranked(name, run, write, tmp_path):
+    ballots = write("ballots.csv", *BALLOTS)
+    offered = "all"
+    if name.endswith("txt"):
+        offered = write(name, "1", "2", "3")
+    elif name.endswith("csv"):
+        offered = write(name, "item,text,hidden", "1,one,false", "2,two,false", "3,three,false", "4,four,true")
+    run("convert", ballots, "-o", tmp_path / "pairs.csv", "--offered", offered)
+    expected = {("ann", 1, 2), ("ann", 1, 3), ("ann", 2, 3), ("bob", 3, 1), ("bob", 3, 2), ("bob", 1, 2)}
+    assert pairs_in(tmp_path / "pairs.csv") == expected | {("cat", 2, 1), ("cat", 2, 3)}
+
+
+@pytest.mark.filterwarnings("ignore::plurank.ConvergenceWarning")
+def test_all_commands_that_read_rankings_take_what_was_offered(run, write, tmp_path):
+    ballots, model = write("ballots.csv", *BALLOTS), tmp_path / "m.plurank"
+    run("fit", ballots, "-k", 1, "--max-iter", 3, "--factors", 0, "-o", model, "--offered", "all")
+    assert plurank.load(model).data_["n_comparisons"] == 9
+    whole = json.loads(run("evaluate", model, ballots, "--json", "--offered", "all").stdout)
+    assert whole["n_comparisons"] == 8
+    run("transform", model, ballots, "-o", tmp_path / "w.csv", "--offered", "all")
+    assert pl.read_csv(tmp_path / "w.csv").height == 3
+    run("update", model, ballots, "-o", tmp_path / "u.plurank", "--offered", "all")
+    pairs = run("fit", ballots, "-k", 1, "--mixing", "probability", "-o", model, "--offered", "all")
+    assert "8 comparisons" in pairs.stderr
+
+
+def test_what_was_offered_is_for_rankings_alone(run, fitted, stars, write, tmp_path):
+    target = tmp_path / "x.csv"
+    assert "--offered is for rankings, got ratings" in run("evaluate", fitted, stars, "--offered", "all", code=2).stderr
+    assert (
+        "--offered is for rankings, got ratings"
+        in run("convert", stars, "-o", target, "--offered", "all", code=2).stderr
+    )
+    ballots = write("ballots.csv", *BALLOTS)
+    refused = run("convert", ballots, "-o", target, "--offered", "all", "--ties", "both", code=2).stderr
+    assert "--offered goes with --ties ignore" in refused
+    few = write("few.txt", "1", "2")
+    assert (
+        "1 item was ranked and not offered, such as 3"
+        in run("convert", ballots, "-o", target, "--offered", few, code=2).stderr
+    )
+    assert not target.exists()

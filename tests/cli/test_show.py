@@ -234,10 +234,15 @@ def test_show_refuses_a_zip_that_is_no_model(refuse, tmp_path):
     assert "not a plurank model" in refuse("show", tmp_path / "other.zip")
 
 
-def test_show_compares_ratings_and_points_to_convert_for_other_ways(run, write):
-    shown = run("show", write("ratings.csv", "userId,movieId,rating", "1,2,5", "1,3,4"))
-    assert "comparisons   1" in shown.stdout
-    assert "`plurank convert` has more options" in shown.stderr
+def test_show_describes_ratings_and_rankings_as_they_are(run, write):
+    stars = write("ratings.csv", "userId,movieId,rating", "1,2,5", "1,3,4.5")
+    shown = run("show", stars).stdout.split("\n")
+    assert [line.split()[-1] for line in shown[:3]] == ["1", "2", "2"]
+    assert "values    4.5 to 5" in "\n".join(shown)
+    assert json.loads(run("show", stars, "--json").stdout)["n_comparisons"] == 2
+    ballots = run("show", write("ballots.csv", "user,item,rank", "1,a,1", "1,b,2", "2,a,1", "2,b,2")).stdout
+    assert "ranked items  4" in ballots
+    assert "No problems found." in ballots
 
 
 def test_show_spells_out_control_characters(run, tmp_path):

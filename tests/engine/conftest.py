@@ -1,6 +1,7 @@
 """Populations in memory and in a store, and a cluster of two real worker processes."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import polars as pl
@@ -30,11 +31,19 @@ def weighted_store(tmp_path_factory):
     return make_store(tmp_path_factory.mktemp("weighted"), weighted=True)
 
 
-@pytest.fixture(scope="package")  # ended after this folder: workers are busy even when nobody asks them anything
-def cluster():
+@contextmanager
+def start_cluster(n_workers, threads_per_worker):
     distributed = pytest.importorskip("distributed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        cluster = distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=threads_per_worker, dashboard_address=None
+        )
     yield cluster
     cluster.close()
+
+
+@pytest.fixture(scope="package")  # ended after this folder: workers are busy even when nobody asks them anything
+def cluster():
+    with start_cluster(n_workers=2, threads_per_worker=1) as started:
+        yield started

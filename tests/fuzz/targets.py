@@ -13,16 +13,19 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 import plurank
 from plurank import Comparisons, PlurankError
-from plurank.data.readers import read_any
+from plurank.data.rated import RatedItems
+from plurank.data.readers import read_any, read_observations
 from plurank.store.batches import Budget
 from plurank.store.shards import describe_file, seal
+from plurank.thurstone.blocks import BlockData, Scale
 from plurank.web.application import create_app
 from plurank.web.configuration import ServiceSettings
 from tests.store.ingesting import build
@@ -102,6 +105,10 @@ def _read_items(_: int, data: bytes, folder: Path) -> None:
     _use_comparisons(votes.with_items(folder / "items.csv"))
 
 
+def _whole(store: plurank.Store | plurank.RatedStore) -> Comparisons | RatedItems:
+    return store.to_memory() if isinstance(store, plurank.RatedStore) else store.to_comparisons()
+
+
 def _read_twice(name: str) -> Callable[[int, bytes, Path], None]:
     """Read into memory and by ingest, which must agree."""
 
@@ -109,8 +116,8 @@ def _read_twice(name: str) -> Callable[[int, bytes, Path], None]:
         (folder / name).write_bytes(data)
         outcomes = []
         for work in (
-            lambda: plurank.read_comparisons(folder / name),
-            lambda: build(folder / name, folder / "x.store").to_comparisons(),
+            lambda: read_observations(folder / name),
+            lambda: _whole(build(folder / name, folder / "x.store")),
         ):
             try:
                 outcomes.append(work().to_frame())
@@ -124,7 +131,7 @@ def _read_twice(name: str) -> Callable[[int, bytes, Path], None]:
             if isinstance(memory, pl.DataFrame) and isinstance(disk, pl.DataFrame)
             else type(memory) is type(disk)
         )
-        assert agree, f"read_comparisons and ingest differ: {memory!r:.300} | {disk!r:.300}"
+        assert agree, f"read_observations and ingest differ: {memory!r:.300} | {disk!r:.300}"
         if isinstance(memory, Exception):
             raise memory
 
@@ -192,22 +199,49 @@ def _load_with_part(number: int, data: bytes, folder: Path) -> None:
 
 
 @cache
-def _store() -> Path:
+def _stores() -> dict[str, Path]:
+    """A store of comparisons, one of ratings, and one of rankings with items on offer."""
     folder = Path(tempfile.mkdtemp(prefix="plurank-fuzz-"))
     frame = plurank.simulate(6, 4, 2, 4, random_state=0).comparisons.to_frame()
     frame.with_columns(weight=pl.int_range(1, len(frame) + 1) / 2).write_csv(folder / "votes.csv")
+    rated = pl.DataFrame(
+        {"user": [n // 3 for n in range(18)], "item": [n % 4 for n in range(18)], "rating": [1, 2] * 9}
+    )
+    rated.write_csv(folder / "stars.csv")
+    rated.rename({"rating": "rank"}).write_csv(folder / "ballots.csv")
     two_shards = Budget(data_bytes=10**9, text_bytes=10**4, batch_rows=100, shard_rows=12)
-    return build(folder / "votes.csv", folder / "x.store", budget=two_shards).path
+    offered = {"votes": None, "stars": None, "ballots": "all"}
+    return {
+        name: build(folder / f"{name}.csv", folder / name, budget=two_shards, offered=offered[name]).path
+        for name in offered
+    }
 
 
-def _store_files() -> list[Path]:
-    return sorted(path.relative_to(_store()) for path in _store().rglob("*") if path.is_file())
+def _store_files(name: str) -> list[Path]:
+    return sorted(path.relative_to(_stores()[name]) for path in _stores()[name].rglob("*") if path.is_file())
 
 
-def _open_store(number: int, data: bytes, folder: Path) -> None:
+def _store_seeds(name: str) -> list[bytes]:
+    return [(_stores()[name] / file).read_bytes() for file in _store_files(name)]
+
+
+def _use_store(folder: Path) -> None:
+    store = plurank.open_store(folder)
+    repr(store)
+    if isinstance(store, plurank.RatedStore):
+        whole = store.to_memory()
+        assert whole.offsets[-1] == len(whole) == len(store) > 0
+        data = BlockData.of(whole, Scale.of(whole.values, np.ones(len(whole.values))))
+        assert data.by_item[0][-1] == len(whole)
+    else:
+        _use_comparisons(store.to_comparisons())
+    plurank.SingleRanking().fit(store)
+
+
+def _open_store(name: str, number: int, data: bytes, folder: Path) -> None:
     """Put changed bytes in the place of one file of a store, and seal it as whoever made it could."""
-    copy = shutil.copytree(_store(), folder / "x.store")
-    changed = _store_files()[number % len(_store_files())]
+    copy = shutil.copytree(_stores()[name], folder / "x.store")
+    changed = _store_files(name)[number % len(_store_files(name))]
     (copy / changed).write_bytes(data)
     try:
         manifest = json.loads((copy / "manifest.json").read_bytes())
@@ -218,10 +252,7 @@ def _open_store(number: int, data: bytes, folder: Path) -> None:
         (copy / "manifest.json").write_text(json.dumps({**manifest, "checksum": seal(manifest)}))
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
         pass  # then it stays unsealed
-    store = plurank.open_store(copy)
-    _use_comparisons(store.to_comparisons())
-    repr(store)
-    plurank.SingleRanking().fit(store)
+    _use_store(copy)
 
 
 PATHS = ("/predict", "/rank", "/fold-in", "/next-pair", "/feedback")
@@ -268,6 +299,10 @@ CSV = [
     b'worker,model_a,model_b,winner\n"x ""y""",m1,m2,model_a\nz,m2,m3,tie (bothbad)\n',
     b"judge,entity_a,entity_b,comparison\n1,7,8,-2\n1,8,9,0\n2,9,7,1.5\n",
 ]
+RATED = [
+    b"user,item,rating\nu,a,3.5\nu,b,4\nv,a,\nv,b,1\n",
+    b"user,item,rank\n1,7,1\n1,8,2\n2,7,1\n2,8,1\n",
+]
 JSONL = [
     b'{"user": "u", "winner": "a", "loser": "b"}\n{"user": "v", "winner": "b", "loser": "c"}\n',
     b'{"user": 1, "left": 2, "right": 3, "label": 2}\n{"user": 1.5, "left": 3, "right": 4, "label": "tie"}\n',
@@ -309,7 +344,7 @@ TARGETS = {
         Target("json", lambda: [RECORDS, b"[" + b",".join(JSONL[0].strip().splitlines()) + b"]"], _read("x.json")),
         Target("votes of any form", lambda: VOTES, _read_any),
         Target("items", lambda: ITEMS, _read_items),
-        Target("csv, ingested", lambda: CSV, _read_twice("x.csv")),
+        Target("csv, ingested", lambda: [*CSV, *RATED], _read_twice("x.csv")),
         Target("ratings.dat", lambda: [b"1::2::3::4\n1::3::4.5::4\n2::2::1::9\n"], _rate("x.dat")),
         Target(
             "ratings.csv",
@@ -324,7 +359,9 @@ TARGETS = {
         Target("rankings.csv", lambda: [b"user,item,rank\n1,a,1\n1,b,2\n2,a,1\n2,b,1\n"], _rank("x.csv")),
         Target("model", lambda: [_model()], lambda _, data, folder: _load(data, folder)),
         Target("model, a part", lambda: list(_parts().values()), _load_with_part),
-        Target("store", lambda: [(_store() / file).read_bytes() for file in _store_files()], _open_store),
+        Target("store", partial(_store_seeds, "votes"), partial(_open_store, "votes")),
+        Target("store of ratings", partial(_store_seeds, "stars"), partial(_open_store, "stars")),
+        Target("store of ballots", partial(_store_seeds, "ballots"), partial(_open_store, "ballots")),
         Target("http", lambda: BODIES, _post),
     )
 }

@@ -128,6 +128,6 @@ def test_a_minority_that_dissents_everywhere_is_found_by_its_other_votes():
     votes[:6] = -1.0  # against everything
     votes[6:, 0] = np.where(np.arange(54) % 2, 1.0, -1.0)  # and one item splits the others
     users, items = (axis.ravel() for axis in np.meshgrid(np.arange(n_users), np.arange(n_items), indexing="ij"))
-    found = count_dissenters(users, items, votes.ravel(), n_users, n_items)
+    found = count_dissenters(lambda: [(users, items, votes.ravel())], n_items)
     assert (found[1:, 1] == 5).all()  # a twentieth of the voters, but at least five
     assert (found[1:, 0] == 0).all()

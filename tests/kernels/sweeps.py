@@ -42,8 +42,7 @@ class Sweep(NamedTuple):
         )
         if observed.kind in LINKED:
             some = some._replace(link_offsets=links - links[0], links=observed.links[links[0] : links[-1]])
-        counts = self.prior.counts
-        prior = self.prior._replace(counts=counts[own] if counts.ndim == 2 else counts)
+        prior = self.prior.of_users(own)
         return self._replace(
             observed=some, prior=prior, factor_means=self.factor_means[own], base=self.base + first,
             users=self.users[own], cuts=self.cuts[own], w=self.w[begin:end],
@@ -63,6 +62,14 @@ def simulate_sweep(rng, kind, sizes, n_rankings, n_factors, n_cuts, n_items=8, c
     root = 0.3 * rng.standard_normal((n_cuts, n_cuts)) + np.eye(n_cuts)
     mean = np.concatenate([[-1.0], np.zeros(n_cuts)])[:n_cuts]
     prior = UserPrior(counts, mean, root.T @ root)
+    if rng.random() < 0.5:
+        mean = mean + 0.3 * rng.standard_normal((n_users, n_cuts))
+        precisions = root.T @ root * rng.uniform(0.5, 4.0, (n_users, 1, 1))
+        prior = prior._replace(cut_mean=mean, cut_precision=precisions)
+    factor_precision = np.ones(n_factors)
+    if rng.random() < 0.5:
+        factor_precision = rng.uniform(0.5, 4.0, (n_users, n_factors))
+        prior = prior._replace(factor_precision=factor_precision)
     codes = np.zeros(n, np.int32)
     cuts, w, levels = np.zeros((n_users, n_cuts)), np.zeros(n), np.zeros(n)
     pairs = _choose_pairs(rng, offsets, owners, kind == "compared ratings")
@@ -73,8 +80,9 @@ def simulate_sweep(rng, kind, sizes, n_rankings, n_factors, n_cuts, n_items=8, c
         users[new, 1 : 1 + n_rankings] = [
             rng.dirichlet(own) for own in np.broadcast_to(counts, (n_users, n_rankings))[new]
         ]
-        users[new, 1 + n_rankings : size] = factor_means[new] + rng.standard_normal((new.sum(), n_factors))
-        cuts[new] = mean + rng.standard_normal((new.sum(), n_cuts)) @ np.linalg.inv(root).T
+        noise = rng.standard_normal((n_users, n_factors)) / np.sqrt(factor_precision)
+        users[new, 1 + n_rankings : size] = (factor_means + noise)[new]
+        cuts[new] = (mean + rng.standard_normal((n_users, n_cuts)) @ np.linalg.inv(root).T)[new]
         own = new[owners]
         codes[own] = rng.integers(0, n_items, own.sum())
         w[own] = ((items[codes] * users[owners]).sum(axis=1) + rng.standard_normal(n))[own]

@@ -241,6 +241,15 @@ def test_what_has_no_utilities_is_fitted_to_comparisons(small, parameters):
     assert_same_model(model, expected)
 
 
+def test_a_fit_to_comparisons_made_from_ratings_recommends_one_to_the_ratings(small):
+    given = {"concentration": 1.0, "score_scale": 1.0, "max_iter": 50}
+    comparisons = Comparisons.from_ratings(small.frame)
+    model = fit(comparisons, **given)
+    assert model.observed_ == "comparisons"
+    assert "A fit to Ratings or Rankings models each of them as one" in model.summary()["details"]["comparisons"]
+    assert "comparisons" not in fit(comparisons, from_ratings=False, **given).summary()["details"]
+
+
 def test_a_fit_to_comparisons_forgets_the_draws(small):
     comparisons = Ratings.from_frame(small.frame).to_comparisons()
     given = {"concentration": 1.0, "score_scale": 1.0, "max_iter": 20}
@@ -338,14 +347,10 @@ def test_parameters_that_are_for_comparisons_are_refused(small, parameters):
 
 
 def test_what_draws_cannot_do_is_refused_with_a_reason(models, small, tmp_path):
-    with pytest.raises(
-        ParameterError, match=r"a model fitted to ratings cannot be updated\. Fit again with all of them"
-    ):
-        models["ratings"].update(Comparisons.from_arrays(["new"], ["i00"], ["i01"]))
     with pytest.raises(ParameterError, match="checkpoint is for fits of comparisons in a store"):
         MixedRanking(2).fit(Ratings.from_frame(small.frame), checkpoint=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    with pytest.raises(ParameterError, match="ratings and rankings are sampled in memory"):
+    with pytest.raises(ParameterError, match="requires a store, not data in memory"):
         MixedRanking(2).fit(Ratings.from_frame(small.frame), engine="dask")
     with pytest.raises(ParameterError, match="no rating scale"):
         models["rankings"].rating_scale()

@@ -7,8 +7,8 @@ from plurank.types import silent
 TINY = Budget(data_bytes=10**9, text_bytes=60, batch_rows=4, shard_rows=5)
 
 
-def build(inputs, store, *, columns=None, ties="half", budget=TINY, overwrite=False, on_progress=silent):
-    return build_store(inputs, store, columns, ties, budget, overwrite, on_progress)
+def build(inputs, store, *, columns=None, ties="half", budget=TINY, overwrite=False, on_progress=silent, offered=None):
+    return build_store(inputs, store, columns, ties, budget, overwrite, on_progress, offered)
 
 
 def content(folder):

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plurank.data.build import SortedRows
 from plurank.store.merge import cut_into_shards, pack
-from plurank.store.shards import write_shard
+from plurank.store.shards import Shard, write_shard
 
 
 def written(runs, folder):
@@ -20,7 +19,7 @@ def written(runs, folder):
         rows = np.zeros(offsets[-1], dtype=np.int32)
         folders.append(folder / str(number))
         folders[-1].mkdir()
-        write_shard(folders[-1], SortedRows(rows, rows, offsets, pl.Series("id", users)))
+        write_shard(folders[-1], Shard(pl.Series("id", users), offsets, {"winners": rows, "losers": rows}))
     return folders
 
 

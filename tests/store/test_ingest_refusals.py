@@ -219,7 +219,7 @@ def test_inputs_that_are_not_there_are_refused(tmp_path, write):
 def test_a_file_given_twice_is_refused(tmp_path):
     path = written(GOOD, tmp_path / "votes.csv")
     assert refusal([path, tmp_path], tmp_path / "store") == (
-        f"{path} is listed twice; its comparisons would count twice. List every file once."
+        f"{path} is listed twice; its rows would count twice. List every file once."
     )
 
 

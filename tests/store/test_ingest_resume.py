@@ -64,19 +64,19 @@ def test_an_ingest_killed_anywhere_goes_on_and_ends_with_the_same_store(inputs, 
     kill_and_go_on(inputs, tmp_path, kill_at, step=7)  # tests/long has every place
 
 
-def kill_and_go_on(inputs, tmp_path, kill_at, step):
+def kill_and_go_on(inputs, tmp_path, kill_at, step, **options):
     """Kill an ingest before every so many changes of the file system, and before each of the last six."""
     state = kill_at(None)
-    build(inputs, tmp_path / "expected", budget=SMALL)
+    build(inputs, tmp_path / "expected", budget=SMALL, **options)
     n_changes, expected = state["n"], content(tmp_path / "expected")
     assert n_changes > 40
     for last in (*range(0, n_changes - 6, step), *range(n_changes - 6, n_changes)):
         kill_at(last)
         with pytest.raises(KilledError):
-            build(inputs, tmp_path / "store", budget=SMALL)
+            build(inputs, tmp_path / "store", budget=SMALL, **options)
         kill_at(None)
         is_done = (tmp_path / "store").exists() and not (tmp_path / "store.part").exists()
-        build(inputs, tmp_path / "store", budget=SMALL, overwrite=is_done)
+        build(inputs, tmp_path / "store", budget=SMALL, overwrite=is_done, **options)
         assert content(tmp_path / "store") == expected, last
         assert sorted(path.name for path in tmp_path.iterdir()) == ["1.csv", "2.csv", "expected", "store"], last
         shutil.rmtree(tmp_path / "store")
@@ -222,3 +222,9 @@ def test_a_glob_does_not_mean_the_store_that_is_being_made(inputs, tmp_path):
     first = plurank.ingest(str(tmp_path / "**" / "*"), tmp_path / "x.store")
     again = plurank.ingest(str(tmp_path / "**" / "*"), tmp_path / "x.store", overwrite=True)
     assert len(first) == len(again)
+
+
+def test_an_ingest_of_ballots_killed_anywhere_goes_on_and_ends_with_the_same_store(tmp_path, kill_at):
+    (tmp_path / "1.csv").write_text("user,item,rank\n" + "".join(f"{n % 7},{n % 3},{n % 2}\n" for n in range(21)))
+    (tmp_path / "2.csv").write_text("user,item,rank\n" + "".join(f"x{n},{n % 3},\n{n},x,{n}\n" for n in range(8)))
+    kill_and_go_on([tmp_path / "1.csv", tmp_path / "2.csv"], tmp_path, kill_at, step=11, offered="all")

@@ -115,8 +115,8 @@ def test_a_store_opens_by_text_and_by_path(made):
 
 def test_content_is_checked_once_in_a_process(copy, monkeypatch):
     checked = []
-    check = plurank.store.store.check_content
-    monkeypatch.setattr("plurank.store.store.check_content", lambda *args: (checked.append(args), check(*args)))
+    check = plurank.store.folder.check_content
+    monkeypatch.setattr("plurank.store.folder.check_content", lambda *args: (checked.append(args), check(*args)))
     open_store(copy).block(0, 1)
     assert 0 < len(checked) < 8  # one shard and the items
     checked.clear()
@@ -209,8 +209,8 @@ def test_a_manifest_that_was_changed_is_refused(copy):
 
 def test_a_store_of_another_version_is_refused(copy):
     manifest = json.loads((copy / "manifest.json").read_bytes())
-    (copy / "manifest.json").write_text(json.dumps({**manifest, "version": 2}))
-    assert refusal(copy) == f"{copy} is a store of version 2; this plurank reads 1. Ingest the data again."
+    (copy / "manifest.json").write_text(json.dumps({**manifest, "version": 3}))
+    assert refusal(copy) == f"{copy} is a store of version 3; this plurank reads 1 and 2. Ingest the data again."
 
 
 def reseal(folder, change=None, **files):

@@ -10,6 +10,8 @@ import plurank
 from plurank.cli.program import app
 from plurank.exceptions import DataError
 from plurank.web.database import FeedbackStore, GivenAnswer
+from plurank.web.learning import Lesson, learn
+from tests.oracles.simulated_ratings import simulate_ratings
 
 
 @pytest.fixture
@@ -145,3 +147,16 @@ def test_exactly_one_of_input_and_feedback_is_expected(model_file, database, tmp
     assert "got both" in update(model_file, tmp_path / "more.csv", "--feedback", database, code=2).stderr
     assert "no such file" in update(model_file, "--feedback", database, code=2).stderr
     assert not database.exists()
+
+
+def test_a_model_of_ratings_learns_from_answers():
+    truth = simulate_ratings(60, 6, 1)
+    with pytest.warns(plurank.ConvergenceWarning):
+        model = plurank.MixedRanking(2, max_iter=3, n_factors=0, random_state=0).fit(truth.frame)
+    rows = [(f"visitor {n}", "i00", "i01") for n in range(5)]
+    answers = replace(plurank.Comparisons.from_arrays(*zip(*rows, strict=True)), rated=False)
+    learned = learn(model, Lesson(answers, ("batch",)))
+    assert learned is model
+    assert model.feedback_batches_ == ("batch",)
+    assert model.users_[-5:].tolist() == [row[0] for row in rows]
+    assert model.user_votes_[-5:].tolist() == [1] * 5  # an answer, not two items

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from plurank.models.base import RankingModel
 
 GUESS = [0.5]  # the probability of any outcome under guessing
+DIRECTLY = {  # what is measured of ratings and ballots themselves
+    "rating_log_likelihood": "log-likelihood per rating",
+    "rmse": "root mean squared error of ratings",
+    "mae": "mean absolute error of ratings",
+    "ballot_log_likelihood": "log-likelihood per ballot",
+}
 WORSE_THAN_GUESSING = (
     "Worse than guessing: these comparisons differ from those the model was fitted to. Check whether winner and loser "
     "are swapped, and whether the users are from the same population."
@@ -138,17 +144,19 @@ def evaluate_command(
     model: options.ModelFile,
     test: Annotated[
         Path,
-        typer.Argument(metavar="TEST", help="Held-out comparisons: a file or a store.", callback=as_file),
+        typer.Argument(metavar="TEST", help="Held-out comparisons or ratings: a file or a store.", callback=as_file),
     ],
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Evaluate a model on held-out comparisons.
 
     Prints the log-likelihood per comparison and the accuracy, each next to that of guessing. Known users are
-    predicted with their own weights, others with the population's mean weights.
+    predicted with their own weights, others with the population's mean weights. A model of ratings or rankings
+    also predicts ratings and whole ballots themselves.
 
     \b
     Examples:
@@ -156,10 +164,10 @@ def evaluate_command(
       plurank evaluate model.plurank test.csv --json
 
     TEST has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
-    for these.
+    for these; or ratings or rankings, of which any two items of a user are compared.
     """
     fitted = plurank.load(model)
-    source = open_source(test, column, ties, items)
+    source = open_source(test, column, ties, items, offered=offered, rated=fitted.posterior is not None)
     with progress("evaluating"), about(test):
         found = _measure_quality(fitted, source)
     if as_json:
@@ -184,7 +192,8 @@ def _print_quality(found: dict[str, Any]) -> None:
     share = f"{found['n_known_users']:,} of {found['n_users']:,} ({percent(found['known_users_share'])})"
     console = out()
     console.print(table)
-    console.print(facts([("comparisons", f"{found['n_comparisons']:,}"), ("known users", share)]))
+    direct = [(title, f"{found[name]:.3f}") for name, title in DIRECTLY.items() if name in found]
+    console.print(facts([("comparisons", f"{found['n_comparisons']:,}"), ("known users", share), *direct]))
     if found["log_likelihood"] < found["guessing"]["log_likelihood"]:
         console.print(WORSE_THAN_GUESSING)
     if found["n_known_users"] < found["n_users"]:
@@ -203,6 +212,7 @@ def transform_command(
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Infer the weights of other users under a model.
@@ -219,7 +229,7 @@ def transform_command(
     """
     target = check_table(output, data, model)
     fitted = plurank.load(model)
-    source = open_source(data, column, ties, items, rated=fitted.posterior is not None)
+    source = open_source(data, column, ties, items, offered=offered, rated=fitted.posterior is not None)
     with progress("inferring weights"), about(data):
         fitted.write_weights(source, target, engine=engine, scheduler=scheduler)
     written.append(target)

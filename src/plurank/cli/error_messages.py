@@ -50,6 +50,7 @@ OPTIONS = {
     "n_projections": "--projections",
     "n_rankings": "--rankings",
     "n_users": "--users",
+    "offered": "--offered",
     "overwrite": "--overwrite",
     "pairs": "--pairs",
     "pairs_per_rating": "--pairs-per-rating",

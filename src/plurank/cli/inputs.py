@@ -18,9 +18,10 @@ from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, describe_ties, list_sizes
 
 if TYPE_CHECKING:
-    from plurank import Comparisons, Store
+    from plurank import Comparisons, RatedStore, Store
     from plurank.data.coded import RatingTable
     from plurank.data.rated import RatedItems
+    from plurank.engine.blocks import Source
     from plurank.models.base import RankingModel
     from plurank.web.learning import Collected
 
@@ -38,20 +39,31 @@ MADE = {
 
 
 def read(
-    file: Path, column: list[str] | None, ties: Ties, items: Path | None = None, *, rated: bool = False
-) -> tuple["Comparisons | Store | RatedItems", dict[str, Any]]:
+    file: Path,
+    column: list[str] | None,
+    ties: Ties,
+    items: Path | None = None,
+    *,
+    offered: str | None = None,
+    rated: bool = False,
+) -> tuple["Source", dict[str, Any]]:
     """Read comparisons or open a store; print its size and data-quality warnings.
 
     rated: ratings and rankings stay what they are.
     """
     from plurank.data.rated import RatedItems
 
-    source = open_source(file, column, ties, items, rated=rated)
+    source = open_source(file, column, ties, items, offered=offered, rated=rated)
     if isinstance(source, RatedItems):
         note(f"{file.name}: {source.sizes}.")
         for problem in source.problems:
             warn(problem)
         return source, source.summary()
+    if isinstance(source, plurank.RatedStore):
+        note(f"{file.name}: {source.sizes}.")
+        for problem in data.list_exclusions(source.excluded):
+            warn(problem)
+        return source, describe_store(source)
     if isinstance(source, plurank.Store):
         found, problems, n_items = describe_store(source), data.list_exclusions(source.excluded), source.n_items
     else:
@@ -85,15 +97,26 @@ def read_answers(file: Path, *, include_suspicious: bool) -> "Collected":
 
 
 def open_source(
-    file: Path, column: list[str] | None, ties: Ties, items: Path | None = None, *, rated: bool = False
-) -> "Comparisons | Store | RatedItems":
+    file: Path,
+    column: list[str] | None,
+    ties: Ties,
+    items: Path | None = None,
+    *,
+    offered: str | None = None,
+    rated: bool = False,
+) -> "Source":
     """Read comparisons from a file, derive them from ratings, or open a store where the path is a folder.
 
-    rated: ratings and rankings stay what they are.
+    rated: ratings and rankings stay what they are. offered: what could have been ranked, as in ``options.Offered``.
     """
     columns = parse_columns(column)
+    if offered is not None and (file.is_dir() or is_feedback(file)):
+        raise ParameterError(f"--offered is for files of rankings, got {file}. Leave it out.")
     if not file.is_dir():
-        return (read_rated if rated else read_data)(file, columns, ties, items)
+        if not rated and offered is None:
+            return read_data(file, columns, ties, items)
+        found = read_rated(file, columns, ties, items, offered)
+        return found if rated or isinstance(found, plurank.Comparisons) else found.to_comparisons()
     if columns or ties != "half":
         raise ParameterError(f"{file} is a store: use --column and --ties with `plurank ingest`, which created it.")
     store = plurank.open_store(file)
@@ -119,14 +142,21 @@ def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Pat
 
 
 def read_rated(
-    file: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None
+    file: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None, offered: str | None = None
 ) -> "Comparisons | RatedItems":
     """Read comparisons, answers to the service, ratings or rankings, as they are."""
     if is_feedback(file):
         return read_data(file, columns, ties, items)
     with progress(f"reading {file.name}"):
         table = None if items is None else plurank.read_items(items)
-        return data.read_observations(file, columns=columns, ties=ties, items=table)
+        return data.read_observations(file, columns=columns, ties=ties, items=table, offered=parse_offered(offered))
+
+
+def parse_offered(text: str | None) -> Any:
+    """Return what could have been ranked: "all", the labels in a file, or None where nothing is known."""
+    from plurank.data.items import read_offered
+
+    return text if text in (None, "all") else read_offered(Path(str(text)))
 
 
 def describe_ratings(rated: "RatingTable") -> str:
@@ -160,9 +190,10 @@ def parse_columns(given: list[str] | None) -> dict[str, str] | None:
     return columns or None
 
 
-def describe_store(store: "Store") -> dict[str, Any]:
+def describe_store(store: "Store | RatedStore") -> dict[str, Any]:
     """Return the summary of a store, with its size on disk."""
-    names = ("is_weighted", "total_weight", "n_shards", "n_bytes")
+    own = ("is_weighted", "total_weight") if isinstance(store, plurank.Store) else ("kind", "n_unranked")
+    names = (*own, "n_shards", "n_bytes")
     return {**store.summary(), **{name: getattr(store, name) for name in names}}
 
 

@@ -33,6 +33,14 @@ ItemsFile = Annotated[
         help="Table of item texts and hidden items, e.g. comments.csv of pol.is.",
     ),
 ]
+Offered = Annotated[
+    str | None,
+    typer.Option(
+        "--offered",
+        metavar="all|FILE",
+        help="Rankings: items not ranked are below those ranked; all items, or those in FILE, one a line or a table.",
+    ),
+]
 ComparisonsFile = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="Output file for comparisons: .csv or .parquet.")
 ]

@@ -12,7 +12,7 @@ from plurank import data as plurank_data
 from plurank.choices import Pairs, RatingTies
 from plurank.cli import options
 from plurank.cli.error_messages import about, say_how_to_resume
-from plurank.cli.inputs import as_file, describe_store, is_feedback, parse_columns, read_answers
+from plurank.cli.inputs import as_file, describe_store, is_feedback, parse_columns, parse_offered, read_answers
 from plurank.cli.output import (
     check_output,
     check_table,
@@ -28,7 +28,7 @@ from plurank.text import count, describe_size, label
 if TYPE_CHECKING:
     import polars as pl
 
-    from plurank import Comparisons, Simulation, Store
+    from plurank import Comparisons, RatedStore, Simulation, Store
     from plurank.data.coded import Exclusion
 
 UNCOMPARED = "in no comparison"
@@ -189,6 +189,7 @@ def convert_command(
     seed: options.Seed = 0,
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Convert ratings or rankings to comparisons.
@@ -201,6 +202,7 @@ def convert_command(
       plurank convert ratings.csv -o votes.csv
       plurank convert ratings.dat -o votes.parquet --pairs partial
       plurank convert ballots.soi -o votes.csv
+      plurank convert ballots.csv -o votes.csv --offered all
       plurank convert ideas.txt.feedback.db -o votes.csv
 
     \b
@@ -211,7 +213,7 @@ def convert_command(
       pol.is (votes.csv, participants-votes.csv)
 
     \b
-    Rankings (1 is best; unranked items are left out):
+    Rankings (1 is best; unranked items are left out without --offered):
       user, item, rank      also position, place
       PrefLib (.soc, .soi, .toc, .toi)
     Map any other name with --column, e.g. --column rating=liked.
@@ -219,6 +221,7 @@ def convert_command(
     Reports excluded users and items: users with a single rating or equal ratings make no comparison.
     """
     target = check_table(output, data)
+    _check_offered(offered, ties)
     if is_feedback(data):
         answers = read_answers(data, include_suspicious=include_suspicious)
         made = answers.comparisons()
@@ -229,7 +232,9 @@ def convert_command(
     table = None if items is None else plurank.read_items(items)
     with progress(f"reading {data.name}"), about(data):
         kind, frame, excluded = _read_rated(data, columns)
-        if kind == "rankings":
+        if offered is not None:
+            made = _compare_offered(frame, kind, offered, columns, table)
+        elif kind == "rankings":
             made = plurank.Comparisons.from_rankings(frame, ties, seed, columns=columns, items=table)
         else:
             made = plurank.Comparisons.from_ratings(
@@ -238,6 +243,23 @@ def convert_command(
         made = replace(made, excluded=(*excluded, *made.excluded, *_uncompared(made)))
         write_table(made.to_frame(), target)
     _report_conversion(made, kind, output, as_json=as_json)
+
+
+def _check_offered(offered: str | None, ties: RatingTies) -> None:
+    if offered is not None and ties != "ignore":
+        raise ParameterError(
+            f"--offered goes with --ties ignore, as items not ranked are no ties; got --ties {ties}. Leave one out."
+        )
+
+
+def _compare_offered(
+    frame: "pl.DataFrame", kind: str, offered: str, columns: dict[str, str] | None, items: Any
+) -> "Comparisons":
+    """Compare the items that users ranked, and each of them with all that were offered and not ranked."""
+    if kind != "rankings":
+        raise ParameterError(f"--offered is for rankings, got {kind}. Leave it out.")
+    ranked = plurank.Rankings.from_frame(frame, offered=parse_offered(offered), columns=columns, items=items)
+    return ranked.to_comparisons()
 
 
 def _read_rated(
@@ -286,18 +308,21 @@ def _report_conversion(made: "Comparisons", kind: str, output: Path, *, as_json:
 
 
 def ingest_command(
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Comparisons: files, globs or folders.")],
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT", help="Comparisons, ratings or rankings: files, globs or folders.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="STORE", help="Output folder for the store.")],
     memory: Annotated[str, typer.Option(metavar="SIZE", help="Approximate memory limit.")] = "2GB",
     ties: options.Ties = "half",
+    offered: options.Offered = None,
     column: options.Column = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing store.")] = False,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Convert files of any size into a store on disk.
 
-    A store holds the comparisons of all inputs, validated and sorted by user, in files that need not fit into
-    memory. Inputs are .csv, .tsv, .parquet or .jsonl files, plain or .gz, or folders of such files.
+    A store holds the comparisons, ratings or rankings of all inputs, validated and sorted by user, in files that
+    need not fit into memory. Inputs are .csv, .tsv, .parquet or .jsonl files, plain or .gz, or folders of such files.
 
     Can be interrupted at any time: the same command resumes from STORE.part.
 
@@ -306,25 +331,36 @@ def ingest_command(
       plurank ingest votes.parquet -o votes.store
       plurank ingest 2023.csv.gz 2024.csv.gz -o votes.store --memory 8GB
       plurank ingest 'logs/*.parquet' -o votes.store --column user=judge
+      plurank ingest ratings/ -o ratings.store
+      plurank ingest ballots.parquet -o ballots.store --offered all
 
-    Inputs have the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other names
-    for these.
+    \b
+    Inputs have columns as for `plurank fit`, all in one of these forms:
+      user, winner, loser      or user, left, right, winner
+      user, item, rating       also votes of -1, 0 and 1
+      user, item, rank         1 is best
+    Files of pol.is, MovieLens (.dat) and PrefLib have to be read whole: fit
+    them directly.
     """
     columns = parse_columns(column)
     hint = f"progress is stored in {output}.part; run the same command again to resume."
     with say_how_to_resume(lambda: hint), progress("reading", announce=True) as on_progress:
         store = plurank.ingest(
-            inputs, output, columns=columns, ties=ties, memory=memory, overwrite=overwrite, on_progress=on_progress
-        )
+            inputs, output, columns=columns, ties=ties, offered=parse_offered(offered), memory=memory,
+            overwrite=overwrite, on_progress=on_progress,
+        )  # fmt: skip
     if as_json:
         emit_json({"output": str(output), **describe_store(store)})
     else:
         _print_store(store, output)
 
 
-def _print_store(store: "Store", output: Path) -> None:
+def _print_store(store: "Store | RatedStore", output: Path) -> None:
     console = out()
-    size = describe_size(len(store), store.n_users, store.n_items)
+    if isinstance(store, plurank.RatedStore):
+        size = store.sizes
+    else:
+        size = describe_size(len(store), store.n_users, store.n_items)
     console.print(f"Wrote {label(output)}: {size}, in {count(store.n_shards, 'shard')}.", soft_wrap=True)
     for sentence in plurank_data.list_exclusions(store.excluded):
         console.print(f"! {sentence}", style="yellow")

@@ -9,7 +9,7 @@ from rich.filesize import decimal
 import plurank
 from plurank.cli import inputs, options
 from plurank.cli.explain import MOST_SHOWN, print_effects
-from plurank.cli.inputs import add_texts, describe_store, read_data
+from plurank.cli.inputs import add_texts, describe_store, read_rated
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.summaries import print_committee, print_model, print_user
 from plurank.cli.tables import facts
@@ -17,7 +17,8 @@ from plurank.exceptions import DataError
 from plurank.text import describe_spread, describe_ties
 
 if TYPE_CHECKING:
-    from plurank import DataReport
+    from plurank import DataReport, RatedStore, Store
+    from plurank.data.rated import RatedItems
     from plurank.models.base import RankingModel
 
 
@@ -59,7 +60,7 @@ def show_command(
       plurank show model.plurank --committee 3
 
     Data files have the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
-    names for these. Votes from pol.is and tables of user, item, rating are turned into comparisons first.
+    names for these. Ratings, votes and rankings are summarised as they are.
     """
     if not is_model(file):
         _check_model_options(user, committee, file)
@@ -91,11 +92,41 @@ def _check_model_options(user: str | None, committee: int | None, file: Path) ->
 
 
 def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | None, *, as_json: bool) -> None:
-    report = read_data(file, inputs.parse_columns(column), ties, items).diagnose()
+    from plurank.data.rated import RatedItems
+
+    source = read_rated(file, inputs.parse_columns(column), ties, items)
+    if isinstance(source, RatedItems):
+        emit_json(source.summary()) if as_json else _print_rated(source)
+        return
+    report = source.diagnose()
     if as_json:
         emit_json(report.to_dict())
     else:
         _print_report(report)
+
+
+def _print_rated(said: "RatedItems") -> None:
+    values = f"{said.values[0]:g} to {said.values[-1]:g}" if len(said.values) else "ranks"
+    rows = [
+        ("users", _of_all(said.n_users, "user", said)),
+        ("items", _of_all(said.n_items, "item", said)),
+        (f"{said.noun}s", f"{len(said):,}"),
+        ("per user", describe_spread(*said.per_user)),
+        ("values", values),
+    ]
+    console = out()
+    console.print(facts(rows))
+    console.print()
+    _print_problems(said.problems)
+
+
+def _print_problems(problems: list[str]) -> None:
+    console = out()
+    for problem in problems:
+        console.print(f"! {problem}", style="yellow")
+    if not problems:
+        console.print("No problems found.", style="green")
+    console.print("Next: plurank fit FILE -o model.plurank")
 
 
 def _print_report(report: "DataReport") -> None:
@@ -112,17 +143,13 @@ def _print_report(report: "DataReport") -> None:
     ]
     console.print(facts(rows))
     console.print()
-    for problem in report.problems:
-        console.print(f"! {problem}", style="yellow")
-    if not report.problems:
-        console.print("No problems found.", style="green")
-    console.print("Next: plurank fit FILE -o model.plurank")
+    _print_problems(report.problems)
 
 
-def _of_all(n: int, what: str, report: "DataReport") -> str:
+def _of_all(n: int, what: str, source: "DataReport | RatedItems") -> str:
     """Return how many there are, and of how many where some were left out or never compared."""
-    left_out = sum(entry.n for entry in report.excluded if entry.what == what)
-    total = (report.n_users if what == "user" else report.n_items) + left_out
+    left_out = sum(entry.n for entry in source.excluded if entry.what == what)
+    total = (source.n_users if what == "user" else source.n_items) + left_out
     return f"{n:,}" if n == total else f"{n:,} of {total:,}"
 
 
@@ -138,14 +165,22 @@ def _show_store(folder: Path, *, as_json: bool) -> None:
     rows = [
         ("users", f"{store.n_users:,}"),
         ("items", f"{store.n_items:,}"),
-        ("comparisons", f"{len(store):,}"),
+        *_list_observations(store),
         ("per user", describe_spread(least, median, most)),
-        *([("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []),
         ("shards", f"{store.n_shards:,}"),
         ("on disk", decimal(store.n_bytes)),
         *left_out(store.excluded),
     ]
     out().print(facts(rows))
+
+
+def _list_observations(store: "Store | RatedStore") -> list[tuple[str, str]]:
+    """Return how many observations of which kind a store has."""
+    if isinstance(store, plurank.Store):
+        weight = [("total weight", f"{store.total_weight:,.10g}")] if store.is_weighted else []
+        return [("comparisons", f"{len(store):,}"), *weight]
+    offered = [("offered, not ranked", f"{store.n_unranked:,}")] if store.n_unranked else []
+    return [(f"{store.noun}s", f"{store.n_ranked:,}"), *offered]
 
 
 def _show_model(model: "RankingModel", user: str | None, committee: int | None, top: int, *, as_json: bool) -> None:

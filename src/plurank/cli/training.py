@@ -105,13 +105,14 @@ def fit_command(
     scheduler: options.Scheduler = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Checkpoint folder, for fits of a store."),
+        typer.Option(metavar="FOLDER", help="Checkpoint folder, for fits of a store of comparisons."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the fit stored in --checkpoint.")] = False,
     seed: options.Seed = 0,
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Fit the rankings that users share.
@@ -162,7 +163,7 @@ def fit_command(
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
     directly = method == "mixed" and mixing != "probability" and component in (None, "bradley-terry")
-    source, found = read(data, column, ties, items, rated=directly)
+    source, found = read(data, column, ties, items, offered=offered, rated=directly)
     _warn_deprecated(settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
     if method == "mixed":
@@ -170,7 +171,7 @@ def fit_command(
     title = "fitting" if n_rankings == AUTO else f"fitting {count(n_rankings, 'ranking')}"
     with say_how_to_resume(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
-    if isinstance(source, plurank.Store):
+    if isinstance(source, (plurank.Store, plurank.RatedStore)):
         add_texts(model, items)
     if people is not None:
         for sentence in model.covariates.reports:
@@ -277,6 +278,7 @@ def select_command(
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
     """Choose the number of rankings by held-out likelihood.
@@ -292,15 +294,15 @@ def select_command(
       plurank select votes.csv --candidates 1,2,5,10 --json
 
     The input has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
-    names for these.
+    names for these; or ratings or rankings, which are modelled directly unless --mixing probability is given.
     """
     numbers = parse_candidates(candidates)
-    comparisons, _ = read(data, column, ties, items)
+    source, _ = read(data, column, ties, items, offered=offered, rated=mixing != "probability")
     with progress("trying numbers of rankings", announce=True) as on_progress:
         selection = plurank.select_rankings(
-            comparisons, numbers, MIXINGS if mixing == "both" else mixing, random_state=seed, on_progress=on_progress
+            source, numbers, MIXINGS if mixing == "both" else mixing, random_state=seed, on_progress=on_progress
         )
-    following = _next_command(selection, name_of(data), seed, ties, column, items)
+    following = _next_command(selection, name_of(data), seed, ties, column, items, offered)
     if as_json:
         emit_json({**selection.summary(), "next": following})
     else:
@@ -328,8 +330,9 @@ def parse_candidates(text: str) -> list[int]:
 
 
 def _next_command(
-    selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None, items: Path | None
-) -> str:
+    selection: "Selection", data: Path, seed: int, ties: str, column: list[str] | None, items: Path | None,
+    offered: str | None,
+) -> str:  # fmt: skip
     """Return the command that fits the chosen model, with the options of this one."""
     words = ["plurank", "fit", str(data), "-k", str(selection.n_rankings), "-o", "model.plurank"]
     if selection.n_rankings > 1:
@@ -342,6 +345,8 @@ def _next_command(
         words += ["--column", text]
     if items is not None:
         words += ["--items", str(items)]
+    if offered is not None:
+        words += ["--offered", offered]
     return shlex.join(words)
 
 

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import plurank
-from plurank.choices import Ties
 from plurank.cli import inputs, options
 from plurank.cli.error_messages import about
-from plurank.cli.inputs import add_texts, read_data
+from plurank.cli.inputs import add_texts, open_source
 from plurank.cli.output import check_output, emit_json, out, progress, warn, written
 from plurank.exceptions import DataError, ParameterError, extra
 from plurank.text import count, label
 
 if TYPE_CHECKING:
-    from plurank import Comparisons, MixedRanking
+    from plurank import MixedRanking
     from plurank.web.learning import Lesson
 
 
@@ -25,7 +24,7 @@ def update_command(
         Path | None,
         typer.Argument(
             metavar="INPUT",
-            help="New comparisons.",
+            help="New comparisons, ratings or rankings.",
             show_default=False,
             callback=inputs.as_file,
         ),
@@ -45,12 +44,13 @@ def update_command(
     ties: options.Ties = "half",
     column: options.Column = None,
     items: options.ItemsFile = None,
+    offered: options.Offered = None,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Update a model with more comparisons.
+    """Update a model with more comparisons, ratings or rankings.
 
-    The comparisons may involve known and new users and items. Do not pass comparisons that the model was fitted
-    to: they would count twice. Rankings keep their numbers.
+    They may involve known and new users and items. Do not pass data that the model was fitted to: they would
+    count twice. Rankings keep their numbers.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def update_command(
     excluded and reported.
 
     The input has the columns of `plurank fit`: user, winner, loser, or user, left, right, winner, or other
-    names for these.
+    names for these; or ratings or rankings, which a model of comparisons compares.
     """
     if (data is None) == (feedback is None):
         got = "neither" if data is None else "both"
@@ -74,35 +74,28 @@ def update_command(
     n_users, n_items = len(fitted.users_), len(fitted.items_)
     reported: dict[str, Any] = {}
     if data is not None:
-        comparisons = _learn_from_file(fitted, data, inputs.parse_columns(column), ties, items)
+        said: Any = open_source(data, column, ties, items, offered=offered, rated=fitted.posterior is not None)
+        with progress("updating", announce=True) as on_progress, about(data):
+            fitted.update(said, on_progress=on_progress)
     else:
         lesson = _learn_from_feedback(fitted, str(feedback), include_suspicious=include_suspicious)
         reported = {"excluded_answers": [finding.to_dict() for finding in lesson.excluded]}
         if lesson.comparisons is None:
             _report_nothing_new(model, reported, as_json=as_json)
             return
-        comparisons = lesson.comparisons
+        said = lesson.comparisons
     add_texts(fitted, items)
     fitted.save(target)
     written.append(target)
     sizes = {
-        "n_comparisons": len(comparisons),
+        "n_comparisons": len(said),
         "n_new_users": len(fitted.users_) - n_users,
         "n_new_items": len(fitted.items_) - n_items,
     }
     if as_json:
         emit_json({**fitted.summary(items=True), "output": str(output or model), **sizes, **reported})
     else:
-        _print_update(output or model, sizes)
-
-
-def _learn_from_file(
-    fitted: "MixedRanking", data: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None
-) -> "Comparisons":
-    comparisons = read_data(data, columns, ties, items)
-    with progress("updating", announce=True) as on_progress, about(data):
-        fitted.update(comparisons, on_progress=on_progress)
-    return comparisons
+        _print_update(output or model, sizes, getattr(said, "noun", "comparison"))
 
 
 def _learn_from_feedback(fitted: "MixedRanking", database: str, *, include_suspicious: bool) -> "Lesson":
@@ -133,8 +126,8 @@ def _load(file: Path) -> "MixedRanking":
     return fitted
 
 
-def _print_update(output: Path, sizes: dict[str, Any]) -> None:
+def _print_update(output: Path, sizes: dict[str, Any], noun: str) -> None:
     console = out()
     users, items = count(sizes["n_new_users"], "new user"), count(sizes["n_new_items"], "new item")
-    console.print(f"Added {count(sizes['n_comparisons'], 'comparison')}, with {users} and {items}.")
+    console.print(f"Added {count(sizes['n_comparisons'], noun)}, with {users} and {items}.")
     console.print(f"Saved as {label(output)}. Next: plurank show {label(output)}", soft_wrap=True)

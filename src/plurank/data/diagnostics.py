@@ -242,8 +242,9 @@ def _plain(excluded: Iterable[Exclusion]) -> list[dict[str, Any]]:
     return [exclusion.to_dict() for exclusion in excluded]
 
 
-def add_update(summary: Summary | None, more: PairTable, n_users: int, n_items: int) -> Summary | None:
-    """Count comparisons that came later; what cannot be added up stays that of the first fit, and a note says so."""
+def add_update(summary: Summary | None, more: Any, n_users: int, n_items: int) -> Summary | None:
+    """Count comparisons, ratings or ranked items that came later; what cannot be added up stays that of the first fit,
+    and a note says so."""
     if summary is None:
         return None
     n_updates = summary["n_updates"] + 1
@@ -254,7 +255,7 @@ def add_update(summary: Summary | None, more: PairTable, n_users: int, n_items: 
         "n_comparisons": summary["n_comparisons"] + len(more),
         "n_updates": n_updates,
         "excluded": [*summary["excluded"], *_plain(more.excluded)],
-        "n_ties": None if summary["n_ties"] is None else summary["n_ties"] + more.n_ties,
+        "n_ties": None if summary["n_ties"] is None else summary["n_ties"] + getattr(more, "n_ties", 0),
         "note": f"Comparisons per user and problems are those of the first fit, before {count(n_updates, 'update')}.",
     }
 

@@ -65,6 +65,17 @@ def _to_polars(values: Any, name: str) -> pl.Series:
     return _from_array(object_array(values), name)
 
 
+def join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, Codes]:
+    """Append labels that are not known yet; return all labels, and the code of each new one among them."""
+    codes = look_up(new, known, name)
+    fresh = new[codes < 0]
+    codes = codes.copy()
+    codes[codes < 0] = len(known) + np.arange(len(fresh), dtype=np.int32)
+    if known.dtype.kind in "iuf" and known.dtype == new.dtype:
+        return np.concatenate([known, fresh]), codes
+    return object_array([*known.tolist(), *fresh.tolist()]), codes
+
+
 def object_array(values: Iterable[Any]) -> Labels:
     """Hold Python objects in an array, (n,), tuples as they are."""
     return np.fromiter(values, dtype=object)

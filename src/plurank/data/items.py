@@ -24,8 +24,8 @@ from plurank.data.columns import (
     plain_name,
     read_flags,
 )
-from plurank.data.encoding import Labels, as_series, encode, look_up
-from plurank.data.frames import existing, open_text, plain_suffix, read_numbered_table, read_table, reading
+from plurank.data.encoding import Labels, as_labels, as_series, encode, look_up
+from plurank.data.frames import existing, open_text, parse_ids, plain_suffix, read_numbered_table, read_table, reading
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.text import count, shorten
 from plurank.types import Masks
@@ -357,6 +357,16 @@ def read_item_list(path: Path) -> tuple[list[str], list[str] | None]:
     kept = frame.filter(pl.col(texts).fill_null("").str.strip_chars() != "")
     shown = [text.strip() for text in kept[texts].to_list()]
     return (shown, None) if ids is None else ([f"{label}" for label in kept[ids].to_list()], shown)
+
+
+def read_offered(path: Path) -> Labels:
+    """Return the labels of the items in a file, a text file with one a line or a table of items, without hidden ones;
+    plain integers become integers, as they do in tables of rankings."""
+    if plain_suffix(path) != ".txt":
+        table = read_items(path)
+        return table.ids[~table.hidden]
+    labels, _ = read_item_list(path)
+    return as_labels(parse_ids(pl.DataFrame({"item": labels}))["item"])
 
 
 def _refuse_votes(file: Path, columns: list[str]) -> None:

@@ -25,6 +25,7 @@ from plurank.validation import check_choice, check_share
 
 SplitRated = Literal["item", "user"]
 ARRAYS = {"offsets": np.int64, "codes": np.int32, "levels": np.int32}
+NOUNS: dict[ValueKind, str] = {"rating": "rating", "vote": "vote", "rank": "ranked item"}  # of an observation
 UNRANKED = -np.inf  # the value of an item that was offered and not ranked
 
 
@@ -60,7 +61,7 @@ class RatedItems(ABC):
     @property
     def noun(self) -> str:
         """What to call an observation."""
-        return {"rating": "rating", "vote": "vote", "rank": "ranked item"}[self.kind]
+        return NOUNS[self.kind]
 
     @property
     def n_users(self) -> int:
@@ -641,24 +642,27 @@ def _sort_levels(table: RatingTable, levels: NDArray[np.int64]) -> tuple[Codes, 
     return table.items[order], levels[order].astype(np.int32)
 
 
+def add_offered_items(labels: Labels, ranked: Codes, offered: Any) -> Labels:
+    """Return the labels of all items on offer: those of which some were ranked, and others after them."""
+    if isinstance(offered, str) and offered == "all":
+        return labels
+    wanted = as_series(offered, "item")
+    refuse_missing(wanted)
+    known = look_up(wanted, labels, "item")
+    others = np.setdiff1d(ranked, known)
+    if len(others):
+        raise DataError(
+            f"{count(len(others), 'item')} {'was' if len(others) == 1 else 'were'} ranked and not offered, such as "
+            f"{labels.tolist()[others[0]]!r:.60}. Add to the items offered, or drop such rows."
+        )
+    fresh = dict.fromkeys(label for label, code in zip(wanted.to_list(), known, strict=True) if code < 0)
+    return as_labels(as_series(object_array([*labels.tolist(), *fresh]), "item")) if fresh else labels
+
+
 def _add_offered(table: RatingTable, offered: Any) -> tuple[RatingTable, int]:
     """Add the items that users were offered and did not rank, below all others; return how many these are."""
-    labels = table.item_labels
-    if isinstance(offered, str) and offered == "all":
-        codes = np.arange(len(labels))
-    else:
-        wanted = as_series(offered, "item")
-        refuse_missing(wanted)
-        known = look_up(wanted, labels, "item")
-        others = np.setdiff1d(table.items, known)
-        if len(others):
-            raise DataError(
-                f"{count(len(others), 'item')} {'was' if len(others) == 1 else 'were'} ranked and not offered, such as "
-                f"{labels.tolist()[others[0]]!r:.60}. Add to the items offered, or drop such rows."
-            )
-        fresh = dict.fromkeys(label for label, code in zip(wanted.to_list(), known, strict=True) if code < 0)
-        labels = as_labels(as_series(object_array([*labels.tolist(), *fresh]), "item")) if fresh else labels
-        codes = np.arange(len(labels))  # all that were ranked are among those offered
+    labels = add_offered_items(table.item_labels, table.items, offered)
+    codes = np.arange(len(labels))  # all that were ranked are among those offered
     n_users, users = len(table.user_labels), table.user_of_each()
     ranked = users.astype(np.int64) * len(labels) + table.items
     every = (np.arange(n_users)[:, None] * len(labels) + codes[None]).ravel()

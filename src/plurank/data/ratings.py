@@ -5,7 +5,7 @@ Paper: section 6.3, the choices Full or Partial and Both, Ignore or Random.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -96,19 +96,9 @@ def is_agreement(values: NDArray[np.float64]) -> bool:
 
 def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items: Any = None) -> RatingTable:
     """Check, number and sort by user; leave out what is missing or, by the table of items, hidden, and count it."""
-    check_roles(columns, ("user", "item", value))
-    found = as_columns(frame)
-    if not any(len(column) for column in found.values()):
-        raise DataError(f"there are no {value}s: expected at least one row of user, item, {value}.")
-    wide = _read_wide(found, value, columns)
-    users, rated, values = wide or tuple(find_column(found, role, columns) for role in ("user", "item", value))
-    refuse_missing(users.rename("user"))
-    refuse_missing(rated.rename("item"))
-    given, numbers = ~_find_absent(values), as_numbers(values)
-    bad = ~np.isfinite(numbers) & given
-    refuse_rows(bad, f"{value} is not a number", "Fix it, with a point as in 0.5, or drop the row")
+    users, rated, numbers, given, is_wide = read_values(frame, value, columns)
     if not given.any():
-        raise DataError(f"there are no {value}s: all of them are missing.")
+        raise DataError(all_missing(value))
     (user_codes,), user_labels = encode(users)
     (item_codes,), item_labels = encode(rated)
     table = None if items is None else read_items(items)
@@ -117,7 +107,7 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
     if not keep.any():
         raise DataError(f"every {value} is of an item that is hidden. Is the column that hides items read rightly?")
     kind: ValueKind = "rank" if value == "rank" else "vote" if is_agreement(numbers[keep]) else "rating"
-    excluded = _count_excluded(user_codes, item_codes, given, keep, hidden, kind, is_wide=wide is not None)
+    excluded = _count_excluded(user_codes, item_codes, given, keep, hidden, kind, is_wide=is_wide)
     rows, numbers = np.flatnonzero(keep) + 1, numbers[keep]
     user_codes, user_labels = _compact(user_codes[keep], user_labels)
     item_codes, item_labels = _compact(item_codes[keep], item_labels)
@@ -130,6 +120,51 @@ def read_rated(frame: Any, value: str, columns: Mapping[str, str] | None, items:
         refuse_reversed(table, item_labels, ups, downs)
     order, offsets = kernels.group(user_codes, len(user_labels))
     return RatingTable(offsets, item_codes[order], numbers[order], item_labels, user_labels, kind, excluded)
+
+
+class RatedRows(NamedTuple):
+    """One value a row, the ids not yet numbered: values (n,), marks (n,) of those that are not missing, and whether the
+    table had a column for each item."""
+
+    users: pl.Series
+    items: pl.Series
+    numbers: NDArray[np.float64]
+    given: Masks
+    is_wide: bool = False
+
+
+def read_values(
+    frame: Any, value: str, columns: Mapping[str, str] | None, *, first_row: int = 1, may_be_wide: bool = True
+) -> RatedRows:
+    """Read users, items and values from a frame, or from a part of one, whose first row has this number."""
+    check_roles(columns, ("user", "item", value))
+    found = as_columns(frame)
+    if not any(len(column) for column in found.values()):
+        raise DataError(no_rows(value))
+    wide = _read_wide(found, value, columns) if may_be_wide else None
+    users, items, values = wide or tuple(find_column(found, role, columns) for role in ("user", "item", value))
+    refuse_missing(users.rename("user"), first_row)
+    refuse_missing(items.rename("item"), first_row)
+    given, numbers = ~_find_absent(values), as_numbers(values)
+    bad = ~np.isfinite(numbers) & given
+    remedy = "Fix it, with a point as in 0.5, or drop the row"
+    refuse_rows(bad, f"{value} is not a number", remedy, first_row)
+    return RatedRows(users, items, numbers, given, wide is not None)
+
+
+def no_rows(value: str) -> str:
+    """Say that there is no row."""
+    return f"there are no {value}s: expected at least one row of user, item, {value}."
+
+
+def all_missing(value: str) -> str:
+    """Say that there is no value."""
+    return f"there are no {value}s: all of them are missing."
+
+
+def without_a(kind: str) -> str:
+    """Say why a row was left out that has no value."""
+    return f"without a {kind}"
 
 
 def _compact(codes: Codes, labels: Labels) -> tuple[Codes, Labels]:
@@ -147,8 +182,8 @@ def _count_excluded(
     n_unrated = int((~_occurs(items[given], n_items) & ~hidden).sum())
     return (
         *Exclusion.some("item", int(hidden.sum()), n_items, HIDDEN),
-        *Exclusion.some("item", n_unrated, n_items, f"without a {kind}"),
-        *Exclusion.some("row", int((~given).sum()), n_rows, "empty cells" if is_wide else f"without a {kind}"),
+        *Exclusion.some("item", n_unrated, n_items, without_a(kind)),
+        *Exclusion.some("row", int((~given).sum()), n_rows, "empty cells" if is_wide else without_a(kind)),
         *Exclusion.some("row", int((given & ~keep).sum()), n_rows, ON_HIDDEN),
         *Exclusion.some("user", n_users - n_given, n_users, f"gave no {kind}"),
         *Exclusion.some("user", n_given - n_kept, n_users, "answered about hidden items only"),

@@ -18,7 +18,7 @@ from plurank.data.frames import TEXT_KINDS, File, FileKind, existing, kind_of, p
 from plurank.data.items import add_items, read_items, texts_in_votes
 from plurank.data.rated import Rankings, Ratings
 from plurank.data.ratings import compare_rankings, compare_ratings
-from plurank.exceptions import Argument, DataError
+from plurank.exceptions import Argument, DataError, ParameterError
 
 Form = Literal["comparisons", "ratings", "rankings"]
 # of ratings read where comparisons are wanted, at 8 bytes each; `plurank convert` makes more, or some of them
@@ -157,6 +157,12 @@ def read_observations(
 ) -> Comparisons | Ratings | Rankings:
     """Read what a file holds: comparisons, ratings or votes, or rankings; raise where it is not of the form wanted."""
     found = _read_form(path, columns, ties, items, form)
+    is_ranked = not isinstance(found, Comparisons) and found.form == "rankings"
+    if offered is not None and not is_ranked:
+        form = "comparisons" if isinstance(found, Comparisons) else found.form
+        raise ParameterError(
+            (Argument("offered"), f" is for rankings, got {form}."), parameter="offered", hint="Leave it out."
+        )
     if isinstance(found, Comparisons):
         return found
     try:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from plurank import kernels
 from plurank.data.comparisons import Comparisons, draw_held_out
 from plurank.data.encoding import Labels
+from plurank.data.rated import RatedItems
 from plurank.exceptions import DataError
 from plurank.text import count
 from plurank.types import Masks
@@ -131,17 +132,17 @@ def count_items(comparisons: Comparisons) -> NDArray[np.int64]:
     return np.diff(kernels.signed_item_counts(c.offsets, c.winners, c.losers, c.kernel_weights, c.n_items)[0])
 
 
-def say_too_few(comparisons: Comparisons) -> str:
-    """Say that none of these comparisons can be held out, without a full stop."""
-    size = f"{count(len(comparisons), 'comparison')} of {count(comparisons.n_users, 'user')}"
-    return f"{size} {'is' if len(comparisons) == 1 else 'are'} too few to hold some out"
+def say_too_few(said: Comparisons | RatedItems) -> str:
+    """Say that none of these comparisons or ratings can be held out, without a full stop."""
+    size = f"{count(len(said), getattr(said, 'noun', 'comparison'))} of {count(said.n_users, 'user')}"
+    return f"{size} {'is' if len(said) == 1 else 'are'} too few to hold some out"
 
 
-def too_few(comparisons: Comparisons) -> DataError:
-    """Raise an error for comparisons of which none can be held out."""
+def too_few(said: Comparisons | RatedItems) -> DataError:
+    """Raise an error for comparisons or ratings of which none can be held out."""
     return DataError(
-        f"{say_too_few(comparisons)}. "
-        "Expected users with several comparisons each: ask people more, or fit a number of rankings of your choice."
+        f"{say_too_few(said)}. Expected users with several {getattr(said, 'noun', 'comparison')}s each: ask people "
+        "more, or fit a number of rankings of your choice."
     )
 
 

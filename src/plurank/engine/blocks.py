@@ -4,9 +4,9 @@ Blocks depend on the data alone. Their sums are added as a tree: 0 + 1, 2 + 3, .
 2^j neighbouring blocks, the first a multiple of 2^j, can be added anywhere, and the total is the same to the last bit.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from plurank import data
 from plurank.data.comparisons import Comparisons
 from plurank.data.rated import Rankings, RatedItems, Ratings
+from plurank.store.folder import BaseStore
+from plurank.store.rated import RatedStore
 from plurank.store.store import Store
 
 MOST_BLOCKS, FEWEST_BLOCKS = 64, 4
@@ -23,6 +25,7 @@ PRIVATE_BYTES = 256 * 2**20  # what blocks that are worked on together may hold 
 PRIVATE_PER_COMPARISON = 32  # bytes of private sums; more would take longer to add up than the comparisons
 
 Sum = TypeVar("Sum")
+Unit = TypeVar("Unit")
 Edges = NDArray[np.int64]
 
 
@@ -73,18 +76,29 @@ def number_groups(offsets: NDArray[np.int64], edges: Edges, bytes_per_sum: int =
     return [Group(number, group) for number, group in enumerate(group_blocks(edges, 0, max(together, 1)))]
 
 
-def groups_of(source: Comparisons | Store, least: int = 1, edges: Edges | None = None, sums: int = 0) -> list[Group]:
+Source = Comparisons | RatedItems | Store | RatedStore
+
+
+def groups_of(source: Source, least: int = 1, edges: Edges | None = None, sums: int = 0) -> list[Group]:
     """Return the groups in which users are worked on: one where they are in memory, and of a store at least so many.
 
     edges are those of the blocks, by default for sums that are small; sums is the size of a block's sums in bytes.
     """
     edges = cut_users(source.offsets, 0) if edges is None else edges
-    return number_groups(source.offsets, edges, sums, least) if isinstance(source, Store) else [Group(0, edges)]
+    return number_groups(source.offsets, edges, sums, least) if isinstance(source, BaseStore) else [Group(0, edges)]
 
 
-def read_users(source: Comparisons | Store, group: Group, *, labelled: bool = False) -> Comparisons:
+@overload
+def read_users(source: Comparisons | Store, group: Group, *, labelled: bool = False) -> Comparisons: ...
+
+
+@overload
+def read_users(source: RatedItems | RatedStore, group: Group, *, labelled: bool = False) -> RatedItems: ...
+
+
+def read_users(source: Source, group: Group, *, labelled: bool = False) -> Comparisons | RatedItems:
     """Return the users of a group; without ``labelled`` those of a store are numbered, not named, which is faster."""
-    if isinstance(source, Store):
+    if isinstance(source, BaseStore):
         return source.block(*group.users, labelled=labelled)
     return source if group.users == (0, source.n_users) else source.block(*group.users)
 
@@ -106,14 +120,27 @@ def as_source(X: Any) -> Comparisons | Store:
     return X if isinstance(X, Store) else as_comparisons(X)
 
 
-def as_observations(X: Any) -> Comparisons | Store | RatedItems:
+def as_observations(X: Any) -> Source:
     """Take data as they are, and a frame as what its columns say: comparisons, ratings or rankings."""
-    if isinstance(X, (Comparisons, Store, RatedItems)):
+    if isinstance(X, (Comparisons, RatedItems, Store, RatedStore)):
         return X
     form = data.find_form(data.as_columns(X), None)
     kind: Any = {"ratings": Ratings, "rankings": Rankings}.get(form, Comparisons)
     made: Comparisons | RatedItems = kind.from_frame(X)
     return made
+
+
+def read_observations(X: Any) -> Comparisons | RatedItems | Store:
+    """Take data as :func:`as_observations` does, and read ratings or rankings of a store into memory."""
+    found = as_observations(X)
+    return found.to_memory() if isinstance(found, RatedStore) else found
+
+
+def group_units(units: Sequence[Unit], least: int) -> list[Sequence[Unit]]:
+    """Put neighbouring units together into at least so many groups, if there are as many units. Groups have 2^j of
+    them, so that their sums are parts of the tree."""
+    size = 2 ** (max(len(units) // least, 1).bit_length() - 1)
+    return [units[first : first + size] for first in range(0, len(units), size)]
 
 
 def sum_tree(parts: Iterable[Sum], merge: Callable[[Sum, Sum], Sum]) -> Sum:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from distributed import Client, KilledWorker, LocalCluster, get_worker
 
+from plurank.engine.local import one_blas_thread
 from plurank.exceptions import Argument, EngineError, ParameterError, PlurankError
 from plurank.kernels import threads
 
@@ -132,10 +133,11 @@ def _same(shared: Any) -> Any:
 
 
 def _run(task: Callable[[Any, Any], Any], shared: Any, unit: Any) -> Any:
-    """Run a task on a worker; kernels use as many threads as the worker has."""
+    """Run a task on a worker; kernels use as many threads as the worker has, and BLAS one, as in this process."""
     threads.set_num_threads(get_worker().state.nthreads)
     try:
-        return task(shared, unit)
+        with one_blas_thread():
+            return task(shared, unit)
     except PlurankError as error:
         return Refusal(error)
 

@@ -8,10 +8,9 @@ from typing import Any, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from plurank.choices import EngineName
-from plurank.data.rated import RatedItems
 from plurank.engine.blocks import sum_tree
 from plurank.exceptions import Argument, EngineError, ParameterError
-from plurank.store.store import Store
+from plurank.store.folder import BaseStore
 from plurank.validation import check_choice
 
 Unit = TypeVar("Unit")
@@ -78,18 +77,9 @@ class LocalEngine:
 def open_engine(X: Any, engine: EngineName, scheduler: Any) -> Iterator[Engine]:
     """Return the engine that a fit of these data runs on."""
     check_choice("engine", engine, EngineName)
-    if engine != "local" and isinstance(X, RatedItems):
+    if engine != "local" and not isinstance(X, BaseStore):
         raise ParameterError(
-            (
-                Argument("engine", engine),
-                " requires a store of comparisons; ratings and rankings are sampled in memory.",
-            ),
-            parameter="engine",
-            hint=("Use ", Argument("engine", "local"), "."),
-        )
-    if engine != "local" and not isinstance(X, Store):
-        raise ParameterError(
-            (Argument("engine", engine), " requires a store, not comparisons in memory."),
+            (Argument("engine", engine), " requires a store, not data in memory."),
             parameter="engine",
             hint="Create one with `plurank ingest` (plurank.ingest).",
         )

@@ -18,7 +18,7 @@ from plurank.types import Codes, Floats, Integers
 
 _draw_users = function(
     "draw_users", INT, INT, INT, INTS, CODES, CODES, INTS, CODES, FLOATS, INT, INT, INT, FLOATS, INT, FLOATS, FLOATS,
-    FLOATS, KEYS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, INT, OUT_FLOATS,
+    INT, FLOATS, FLOATS, INT, KEYS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, INT, OUT_FLOATS,
 )  # fmt: skip
 _gibbs_memory = function("gibbs_memory", INT, INT, INT, INT, returns=INT)
 _sum_by_item = function(
@@ -56,17 +56,24 @@ def draw_users(
     else:
         check(len(observed.levels) == n)
     check(items.shape[1] == width and users.shape == (n_users, width) and len(cuts) == n_users and len(key) == 1)
-    check(prior.counts.shape in ((n_rankings,), (n_users, n_rankings)))
-    check(prior.cut_mean.shape == (n_cuts,) and prior.cut_precision.shape == (n_cuts, n_cuts))
+    factor_precision = np.ones(n_factors) if prior.factor_precision is None else prior.factor_precision
+    for array, shape in ((prior.counts, (n_rankings,)), (factor_precision, (n_factors,)), (prior.cut_mean, (n_cuts,))):
+        check(array.shape in (shape, (n_users, *shape)))
+    check(prior.cut_precision.shape == (*prior.cut_mean.shape, n_cuts))
     logs, most = np.empty(n_users), most_of(offsets)
     run(
         _draw_users, n_users, n * (20.0 * (n_cuts + 2) + width * width), KINDS.index(observed.kind), offsets,
         observed.codes, observed.levels, observed.link_offsets, observed.links, items, n_rankings, n_factors, n_cuts,
-        np.ascontiguousarray(prior.counts), n_rankings if prior.counts.ndim == 2 else 0, factor_means, prior.cut_mean,
-        np.ascontiguousarray(prior.cut_precision), key, base, users, cuts, w, logs, most,
+        *_steps(prior.counts), factor_means, *_steps(factor_precision), np.ascontiguousarray(prior.cut_precision),
+        *_steps(prior.cut_mean), key, base, users, cuts, w, logs, most,
         memory=_gibbs_memory(n_rankings, n_factors, n_cuts, most),
     )  # fmt: skip
     return logs
+
+
+def _steps(array: Floats) -> tuple[Floats, int]:
+    """Return an array as kernels take it, and how many of its last axis lie between users: 0 where they share it."""
+    return np.ascontiguousarray(array), array.shape[-1] if array.ndim > 1 else 0
 
 
 def sum_by_item(

@@ -16,7 +16,7 @@ import numpy as np
 
 FOLDER = Path(__file__).parent
 KINDS = ("avx2", "baseline", "plain")
-ABI_VERSION = 2  # of the native functions' arguments; see native/processor.cpp
+ABI_VERSION = 3  # of the native functions' arguments; see native/processor.cpp
 INT, FLOAT = ctypes.c_int64, ctypes.c_double
 
 

@@ -17,7 +17,9 @@ def padded(n: int) -> int:
 
 
 class UserPrior(NamedTuple):
-    """Priors of users: Dirichlet counts of weights, (K,) or (M, K), mean (C,) and precision (C, C) of thresholds.
+    """Priors of a user's state, the same for all or one for each user: Dirichlet counts of weights, (K,) or (M, K);
+    mean and precision of thresholds, (C,) and (C, C) or (M, C) and (M, C, C); precisions of factors, (F,) or (M, F),
+    None for 1.
 
     The coordinates of thresholds are the first of them and the logarithms of the gaps between them.
     """
@@ -25,6 +27,25 @@ class UserPrior(NamedTuple):
     counts: Floats
     cut_mean: Floats
     cut_precision: Floats
+    factor_precision: Floats | None = None
+
+    def of_users(self, chosen: slice) -> "UserPrior":
+        """Return the prior of some users."""
+        cuts, factors = (self.cut_mean, self.cut_precision), self.factor_precision
+        mean, precision = cuts if self.cut_mean.ndim == 1 else (each[chosen] for each in cuts)
+        counts = self.counts[chosen] if self.counts.ndim == 2 else self.counts
+        return UserPrior(counts, mean, precision, factors if factors is None or factors.ndim == 1 else factors[chosen])
+
+    def for_each(self, n_users: int, n_factors: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return all parts once for each of so many users."""
+        n_rankings, n_cuts = self.counts.shape[-1], self.cut_mean.shape[-1]
+        precision = np.ones(n_factors) if self.factor_precision is None else self.factor_precision
+        return (
+            np.broadcast_to(self.counts, (n_users, n_rankings)),
+            np.broadcast_to(self.cut_mean, (n_users, n_cuts)),
+            np.broadcast_to(self.cut_precision, (n_users, n_cuts, n_cuts)),
+            np.broadcast_to(precision, (n_users, n_factors)),
+        )
 
 
 class Observed(NamedTuple):

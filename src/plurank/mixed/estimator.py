@@ -7,18 +7,16 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import polars as pl
 
-from plurank import models
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
 from plurank.data.design import Design
 from plurank.data.diagnostics import add_update
-from plurank.data.encoding import Labels, look_up, object_array
+from plurank.data.encoding import join_labels, look_up
 from plurank.data.rated import RatedItems
-from plurank.engine.blocks import as_comparisons, as_observations
+from plurank.engine.blocks import as_comparisons, as_observations, read_observations
 from plurank.engine.local import Engine, LocalEngine, one_blas_thread
-from plurank.exceptions import Argument, ConvergenceWarning, DataError, NotIdentifiableError, ParameterError
+from plurank.exceptions import Argument, ConvergenceWarning, NotIdentifiableError, ParameterError
 from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
@@ -41,8 +39,8 @@ from plurank.mixed.fit import (
 )
 from plurank.mixed.init import Init
 from plurank.mixed.item_features import ItemFeatures
-from plurank.mixed.people import PeopleEffects
 from plurank.mixed.priors import Priors
+from plurank.mixed.sampled import SampledRankings
 from plurank.models.base import FitResult
 from plurank.models.fields import (
     COMMON,
@@ -54,19 +52,19 @@ from plurank.models.fields import (
     plain,
     warn_deprecated,
 )
-from plurank.models.prediction import Memberships, skip_unknown
+from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
+from plurank.store.rated import RatedStore
 from plurank.store.store import Store
-from plurank.text import count, percent
+from plurank.text import count
 from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
 
 if TYPE_CHECKING:
-    from plurank.mixed.utilities import UtilityPosterior
-    from plurank.models.person import Person
+    pass
 
 SCORES = "a score per item; the higher one is more likely to win (bradley-terry)"
 MIXING_IN_WORDS = {
@@ -97,7 +95,7 @@ OWN_FIELDS: Fields = {
 }
 
 
-class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
+class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
     """Mixed-membership model over rankings: K rankings with scores, and every user's mixture of them.
 
     Fitted by maximum a posteriori: quasi-Newton steps for the scores, with the user weights integrated out.
@@ -276,9 +274,12 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         ranked, unless ``mixing="probability"`` or a ``component`` other than "bradley-terry" asks for comparisons: then
         any two items of a user are compared.
 
+        Comparisons stay comparisons, also those made by ``Comparisons.from_ratings`` or ``to_comparisons``: they count
+        as what they were made from, and the summary recommends a fit to that.
+
         Parameters
         ----------
-        X : Comparisons, Ratings, Rankings, Store or data frame
+        X : Comparisons, Ratings, Rankings, Store, RatedStore or data frame
             The data; a frame has columns user, winner, loser and, optionally, weight, or user, item and rating or rank.
         y : None
             Ignored; scikit-learn passes it.
@@ -291,11 +292,12 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
             Features of the items, one row each, with a column item: what each ranking rewards, see ``item_effects``
             and ``add_items``.
         engine : {"local", "dask"}, default="local"
-            Where passes over a store run: in this process, or on the workers of dask.distributed.
+            Where passes or sweeps over a store run: in this process, or on the workers of dask.distributed.
         scheduler : str, dask.distributed.Client or None, default=None
             With ``engine="dask"``: the address or client of the cluster; None starts processes on this machine.
         checkpoint : str, path or None, default=None
-            For a store: a folder where the fit stores its state every few passes. Remove it once the model is saved.
+            For a store of comparisons: a folder where the fit stores its state every few passes. Remove it once the
+            model is saved.
         resume : bool, default=False
             Whether to continue the interrupted fit in ``checkpoint``.
         on_progress : callable, default=silent
@@ -335,8 +337,8 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
                 "component='mallows'", "'bradley-terry' predicts as well, even on data drawn from Mallows orders"
             )
         source = as_observations(X)
-        if isinstance(source, RatedItems) and (self.mixing == "probability" or self.component != "bradley-terry"):
-            source = source.to_comparisons()
+        if self.mixing == "probability" or self.component != "bradley-terry":
+            source = _compare(source)
         design, matrix = self._learn_design(source, people, formula)
         self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
@@ -365,14 +367,16 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
 
     def _fit(
         self,
-        source: Comparisons | Store | RatedItems,
+        source: Comparisons | RatedItems | Store | RatedStore,
         engine: Engine,
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None = None,
         resume: bool = False,
         matrix: Floats | None = None,
     ) -> FitResult:
-        if isinstance(source, RatedItems):
+        if isinstance(source, (RatedItems, RatedStore)):
+            if self.n_rankings != "auto":
+                check_enough_users(self.n_rankings, source.n_users)
             return self._fit_rated(source, engine, on_progress, checkpoint, matrix)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
@@ -391,54 +395,6 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
             found = fit_users(settings, users, kept, on_progress, matrix)
         found.selection = selection
         return found
-
-    def _fit_rated(
-        self,
-        source: RatedItems,
-        engine: Engine,
-        on_progress: Progress,
-        checkpoint: str | PathLike[str] | None,
-        matrix: Floats | None,
-    ) -> FitResult:
-        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, fit_rated, sweeps_per_iter
-
-        if checkpoint is not None:
-            raise ParameterError(
-                (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
-                parameter="checkpoint",
-            )
-        for name, default in (("concentration", None), ("score_scale", None), ("from_ratings", None), ("init", "best")):
-            if getattr(self, name) != default:
-                raise ParameterError(
-                    (Argument(name), " is for comparisons, got ratings or rankings, whose posterior is sampled."),
-                    parameter=name,
-                    hint=("Leave ", Argument(name), " out, or in Python fit(ratings.to_comparisons())."),
-                )
-        if self.n_rankings != "auto":
-            check_enough_users(self.n_rankings, source.n_users)
-        if len(source) < 2:
-            raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        n_sweeps = int(self.max_iter * sweeps_per_iter(len(source)))
-        n_chains = max(self.ensemble, LEAST_CHAINS)
-        settings = RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
-        return fit_rated(source, settings, engine, on_progress, matrix)
-
-    @property
-    def posterior(self) -> "UtilityPosterior | None":
-        """Draws from the posterior of a model fitted to ratings, votes or rankings; None after a fit to comparisons."""
-        if self.draw_scores_ is None:
-            return None
-        known = self.__dict__.get("_posterior")
-        if known is None or known[0] is not self.draw_scores_:
-            from plurank.mixed.utilities import UtilityPosterior
-
-            known = self._posterior = (self.draw_scores_, UtilityPosterior.of(self))
-        found: UtilityPosterior = known[1]
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {name: value for name, value in state.items() if name != "_posterior"}
 
     @property
     def settings(self) -> Settings:
@@ -542,15 +498,17 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         return observe(comparisons, self.from_ratings, self.from_ratings_, self.rating_weight_)
 
     def update(self, X: Any, *, people: Any = None, on_progress: Progress = silent) -> Self:
-        """Learn from further comparisons of known and new users and items, without those seen before.
+        """Learn from further data of known and new users and items, without those seen before.
 
-        What earlier comparisons said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of
-        each user's weights; the result is close to a fit to all comparisons together. Rankings keep their order.
+        What earlier data said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of each
+        user's weights, of ratings, votes and rankings by the draws of both; the result is close to a fit to all data
+        together. Rankings keep their order.
 
         Parameters
         ----------
-        X : Comparisons, Store or data frame
-            The further comparisons.
+        X : Comparisons, Ratings, Rankings, Store or data frame
+            The further data. A model of ratings, votes or rankings takes any of these; others take comparisons, and
+            make them of ratings and rankings.
         people : data frame, path or None, default=None
             Covariates of new users, as in the fit; what is known of others stays.
         on_progress : callable, default=silent
@@ -566,8 +524,7 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         NotFittedError
             If the model is not fitted.
         ParameterError
-            If the model was fitted to ratings, votes or rankings, or ``component`` is not "bradley-terry": draws and
-            orders do not summarise the data behind them.
+            If ``component`` is not "bradley-terry": orders do not summarise the data behind them.
 
         Warns
         -----
@@ -585,18 +542,13 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         101
         """
         check_is_fitted(self)
-        if self.posterior is not None:
-            raise ParameterError(
-                f"a model fitted to {self.observed_} cannot be updated.",
-                hint="Fit again with all of them; fold_in and transform take new users without a fit.",
-            )
         if self.component != "bradley-terry":
             raise ParameterError(
                 f"a model of component {self.component!r} cannot be updated, only one of 'bradley-terry'.",
                 parameter="component",
                 hint="Fit again with all comparisons.",
             )
-        more = as_comparisons(X)
+        more: Any = as_comparisons(X) if self.posterior is None or isinstance(X, Store) else read_observations(X)
         if len(self.rankings_) > 1 and float(np.ptp(self.scores_, axis=1).max(initial=0.0)) < SAME_SCORE:
             warnings.warn(
                 f"all {len(self.rankings_)} rankings of the model are the same, and an update moves them alike: it "
@@ -605,15 +557,19 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
                 stacklevel=2,
             )
         with one_blas_thread():
-            self._update(self.as_observed(more), people, on_progress)
+            if self.posterior is None:
+                self._update(self.as_observed(more), people, on_progress)
+            else:
+                self._update_draws(more, people, on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
-        self._warn_if_unfinished()
+        if self.posterior is None:
+            self._warn_if_unfinished()
         return self
 
     def _update(self, more: Comparisons, people: Any, on_progress: Progress) -> None:
-        items, item_codes = _join_labels(self.items_, more.items, "item")
-        users, user_codes = _join_labels(self.users_, more.users, "user")
+        items, item_codes = join_labels(self.items_, more.items, "item")
+        users, user_codes = join_labels(self.users_, more.users, "user")
         sides = item_codes[more.winners], item_codes[more.losers]
         comparisons = Comparisons(*sides, more.offsets, items, more.users, more.weights)
         priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
@@ -627,7 +583,7 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         if self.people_ is not None and new is not None:
             self.people_ = np.vstack([self.people_, new.astype(np.float32)])
 
-    def _add_votes(self, more: Comparisons) -> None:
+    def _add_votes(self, more: Comparisons | RatedItems) -> None:
         """Count the votes of an update; levels of agreement stay where it has none."""
         users, items = look_up(more.users, self.users_, "user"), look_up(more.items, self.items_, "item")
         new = count_votes(self, more, LocalEngine())
@@ -643,7 +599,7 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         self.influence_ = None  # nobody has looked again
         self._add_texts(more, items)
 
-    def _add_texts(self, more: Comparisons, items: Codes) -> None:
+    def _add_texts(self, more: Comparisons | RatedItems, items: Codes) -> None:
         """Take over the texts of items that have none yet."""
         if self.item_texts_ is None and more.texts is None:
             return
@@ -694,40 +650,13 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         if self.from_ratings_:
             weight = self.rating_weight_
             n = "n - 1" if weight == 1 else f"{weight:g} (n - 1)"
-            found["comparisons"] = f"derived from ratings or rankings: a user's n items count as about {n} observations"
+            found["comparisons"] = (
+                f"derived from ratings or rankings: a user's n items count as about {n} observations. A fit to Ratings "
+                "or Rankings models each of them as one, and mostly predicts better"
+            )
         if self.ensemble > 1:
             found["predictions"] = f"averages of {self.ensemble} fits"
         return found
-
-    def _rated_details(self, posterior: "UtilityPosterior") -> dict[str, str]:
-        n_factors = posterior.draws[0].shape.n_factors
-        found = {
-            "a ranking is": "a score per item: its expected utility, in log odds of being preferred",
-            "mixing": "an item has one utility for a user: the weighted average of the rankings' scores, and an error",
-        }
-        if posterior.scale.n_cuts:
-            found["rating scale"] = f"{count(posterior.scale.n_cuts, 'threshold')} of each user between the values"
-        if self.explained_ is not None:
-            share, n = percent(self.explained_["share"]), count(self.explained_["n_users"], "user")
-            found["predictions"] = (
-                f"use {count(n_factors, 'factor')} beside the rankings, which explain {share} of how much the expected "
-                f"utilities of {n} vary between items"
-            )
-        if self.convergence_ is not None:
-            found["sampling"] = rated_fields.describe_convergence(self.convergence_, len(posterior.draws))
-        return found
-
-    def _warn_if_unfinished(self) -> None:
-        if self.posterior is None or self.convergence_ is None or self.converged_:
-            super()._warn_if_unfinished()
-            return
-        chains, worst = self.convergence_["n_chains"], self.convergence_["pair_r_hat"]
-        message = (
-            f"{chains} chains of {self.n_iter_} sweeps do not agree yet (R-hat {worst:.2f} of the probability of a "
-            "pair, expected at most 1.1); the fit is kept."
-        )
-        hint = ("Try a larger ", Argument("max_iter"), ".")
-        warnings.warn(ConvergenceWarning(message, hint=hint), stacklevel=4)
 
     def _component(self) -> BradleyTerry | OrderedComponent:
         kind = ORDERS.get(self.component)
@@ -763,73 +692,6 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
             return self.posterior.probabilities(users, rows, left, right)  # type: ignore[arg-type]
         return predict(self._members(), users, rows, left, right)
 
-    def utilities(self, users: Sequence[Memberships], rows: Codes, items: Codes) -> Floats:
-        """How much users, given by their rows, -1 for unknown ones, like items, in log odds, (n,)."""
-        if self.posterior is not None:
-            return self.posterior.utilities(users, rows, items)  # type: ignore[arg-type]
-        return super().utilities(users, rows, items)
-
-    def _rank_by_draws(self, user: Any) -> pl.DataFrame | None:
-        if self.posterior is None:
-            return None
-        self.weights_of(user, None)  # raises for somebody unknown
-        return self.posterior.rank(self.posterior.users(), int(look_up([user], self.users_, "user")[0]))
-
-    def _person(self, answers: Any, described: Floats | None = None) -> "Person":
-        if self.posterior is None:
-            return models.Person(self, self._answers_of(answers), self.prior_of(described))
-        from plurank.mixed.utilities import RatedPerson
-
-        said = answers if answers is None or isinstance(answers, (list, tuple)) else as_observations(answers)
-        if not isinstance(said, RatedItems):
-            return RatedPerson(self, self._answers_of(answers), described)
-        if said.n_users != 1:
-            raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform for many.")
-        return RatedPerson(self, self._rated_in_own_items(said), described)
-
-    def _rated_in_own_items(self, said: RatedItems) -> RatedItems:
-        assert self.posterior is not None
-        values = np.zeros(0)
-        if len(self.level_groups_):
-            values = self.levels_  # coarse values of a fine scale, too, have thresholds between them
-        return self.posterior.in_own_items(said, values)
-
-    def _as_said(self, X: Any) -> Any:
-        return super()._as_said(X) if self.posterior is None else as_observations(X)
-
-    def _transform_source(self, source: Any, unknown: str, people: Any = None) -> Floats:
-        if self.posterior is None or not isinstance(source, RatedItems):
-            return super()._transform_source(source, unknown, people)
-        known = source if unknown == "error" else skip_unknown(source, self.items_)
-        weights = np.tile(self.mean_weights_, (source.n_users, 1))
-        if len(known):
-            rows = look_up(known.users, source.users, "user")
-            described = None if people is None else self.describe_users(known.users, people)
-            weights[rows] = self.posterior.weights(self._rated_in_own_items(known), described)
-        return weights
-
-    def rating_scale(self) -> pl.DataFrame:
-        """Return how users use the rating scale, where the model was fitted to ratings or votes.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row for every value, ascending: value, ratings (how many), share (of all ratings), threshold (the mean
-            over users of the utility above which they give this value or a higher one; null for the lowest), spread
-            (its standard deviation over users). Utilities have a standard deviation of 1 around what is expected.
-
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted.
-        ParameterError
-            If the model was not fitted to ratings or votes.
-        """
-        check_is_fitted(self)
-        if self.posterior is None or not len(self.levels_):
-            raise ParameterError("the model was not fitted to ratings or votes, so that it has no rating scale.")
-        return self.posterior.scale_use()
-
     def _item_utilities(self) -> list[Floats]:
         if self.component != "bradley-terry":
             return super()._item_utilities()
@@ -846,6 +708,22 @@ class MixedRanking(PeopleEffects, ItemFeatures, OldAttributes):
         return self._component().chances(winners, losers)
 
 
+def _compare(source: Comparisons | RatedItems | Store | RatedStore) -> Comparisons | Store:
+    """Turn ratings and rankings into comparisons; raise for a store of them, of which these could be very many."""
+    if isinstance(source, RatedStore):
+        raise ParameterError(
+            (
+                Argument("mixing", "probability"), " and a ", Argument("component"), " other than 'bradley-terry' "
+                f"compare all pairs of a user's {source.noun}s, which a store of them does not hold.",
+            ),
+            parameter="mixing",
+            hint=(
+                "Leave these out; or ingest comparisons (`plurank convert`), or in Python fit(store.to_comparisons())."
+            ),
+        )  # fmt: skip
+    return source.to_comparisons() if isinstance(source, RatedItems) else source
+
+
 def check_enough_users(n_rankings: int, n_users: int) -> None:
     """Raise where there are more rankings than users."""
     if n_rankings > n_users:
@@ -853,17 +731,6 @@ def check_enough_users(n_rankings: int, n_users: int) -> None:
             f"{count(n_rankings, 'ranking')} cannot be told apart by {count(n_users, 'user')}. "
             "Expected at most as many rankings as users; try fewer rankings."
         )
-
-
-def _join_labels(known: Labels, new: Labels, name: str) -> tuple[Labels, Codes]:
-    """Append labels that are not known yet; return all labels, and the code of each new one among them."""
-    codes = look_up(new, known, name)
-    fresh = new[codes < 0]
-    codes = codes.copy()
-    codes[codes < 0] = len(known) + np.arange(len(fresh), dtype=np.int32)
-    if known.dtype.kind in "iuf" and known.dtype == new.dtype:
-        return np.concatenate([known, fresh]), codes
-    return object_array([*known.tolist(), *fresh.tolist()]), codes
 
 
 for _name in rated_fields.FIELDS:

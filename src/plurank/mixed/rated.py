@@ -6,6 +6,7 @@ the best one. Predictions average over draws of these chains, of chains with fac
 held-out observations best.
 """
 
+from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -31,13 +32,14 @@ from plurank.thurstone.diagnostics import Convergence
 from plurank.thurstone.draws import Draw, preference
 from plurank.thurstone.exposure import Exposure
 from plurank.thurstone.sampler import Observations, Shape, find_exposure
-from plurank.types import Codes, Floats, Progress, silent
+from plurank.types import Codes, Floats, Integers, Progress, silent
 
 LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities: ndtr(x) is about expit(1.702 x)
 N_DRAWS = 40  # that predictions average over
 LEAST_CHAINS = 2
 # Sweeps for each iteration allowed: where observations are few, sweeps cost little, and intervals need more of them.
 MOST_SWEEPS, SOME_SWEEPS, FEW_OBSERVATIONS, MANY_OBSERVATIONS = 8.0, 3.0, 100_000, 200_000
+COST_OF_USER = 3  # in a sweep, in observations
 SAMPLE = 400_000  # observations that choices are made by
 SHARE = 0.2  # of a user's items that are held out
 CHOICE_LENGTH = Length(60, 10, 4)
@@ -232,11 +234,12 @@ class RatedCandidates(Candidates):
         return list(best), own[best]
 
 
-def sweeps_per_iter(n_observations: int) -> float:
+def sweeps_per_iter(n_observations: int, n_users: int) -> float:
     """Return how many sweeps of a chain ``max_iter=1`` stands for."""
     if n_observations >= MANY_OBSERVATIONS:
         return 1.0
-    return float(np.clip(FEW_OBSERVATIONS / n_observations, SOME_SWEEPS, MOST_SWEEPS))
+    cost = n_observations + COST_OF_USER * n_users
+    return float(np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, MOST_SWEEPS))
 
 
 def fit_rated(
@@ -375,7 +378,7 @@ def _summarise(
         scores=LOG_ODDS * scores,
         score_errors=LOG_ODDS * np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0)),
         score_correlations=_mean_correlations(covariances),
-        user_concentration=_concentrations(moments),
+        user_concentration=concentrations(weights, moments.squares / n),
         score_scale=max(float(LOG_ODDS * scores.std()), 1e-6),
         log_posterior=log_likelihoods,
         convergence=convergence.to_dict(),
@@ -393,25 +396,51 @@ def _mean_correlations(covariances: Floats) -> Floats:
     return np.asarray((mean + mean.T) / 2.0)
 
 
-def _concentrations(moments: Moments) -> Floats:
-    """The n (M,) for which Dirichlet(n mean) has the total variance of each user's weights."""
-    mean = moments.weights / moments.n
+def concentrations(mean: Floats, squares: Floats) -> Floats:
+    """The n (M,) for which Dirichlet(n mean) has the total variance of each user's weights: mean (M, K) of weights, and
+    of the sum of their squares (M,)."""
     within = (mean**2).sum(axis=1)
-    variance = np.maximum(moments.squares / moments.n - within, 1e-12)
+    variance = np.maximum(squares - within, 1e-12)
     return np.asarray(np.clip((1.0 - within) / variance - 1.0, 0.0, 1e6))
 
 
 MOST_EXPLAINED = 2000  # users, and items, whose utilities are looked at
 
 
-def explain(plain: list[Draw], full: list[Draw]) -> dict[str, Any]:
+def explain(plain: Sequence[Draw], full: Sequence[Draw]) -> dict[str, Any]:
     """Return how much of the variance of users' expected utilities between items the rankings alone explain, for all
     users together and as quantiles over users."""
-    n_users, n_items = len(full[0].weights), len(full[0].scores)
-    users = np.linspace(0, n_users - 1, min(n_users, MOST_EXPLAINED)).astype(np.int64)
-    items = np.linspace(0, n_items - 1, min(n_items, MOST_EXPLAINED)).astype(np.int64)
+    users = _some(len(full[0].weights))
+    rest, whole = _unexplained(plain, full, users)
+    quantiles = np.quantile(1.0 - rest / np.maximum(whole, 1e-300), (0.1, 0.5, 0.9))
+    return {
+        "share": float(1.0 - rest.sum() / max(whole.sum(), 1e-300)),
+        "n_users": len(users),
+        "user_quantiles": [float(value) for value in quantiles],
+    }
 
-    def expect(draws: list[Draw]) -> Floats:
+
+def explain_users(plain: Sequence[Draw], full: Sequence[Draw]) -> tuple[Floats, Floats]:
+    """Return the variance of every user's expected utilities between items, (M,), and the share of it that the rankings
+    alone explain, (M,)."""
+    n_users = len(full[0].weights)
+    if not full[0].item_factors.shape[1]:
+        plain = full
+    blocks = [np.arange(begin, min(begin + MOST_EXPLAINED, n_users)) for begin in range(0, n_users, MOST_EXPLAINED)]
+    rest, whole = np.concatenate([_unexplained(plain, full, users) for users in blocks], axis=1)
+    return whole / len(_some(len(full[0].scores))), 1.0 - rest / np.maximum(whole, 1e-300)
+
+
+def _some(n: int) -> Integers:
+    """Return numbers below n, all or evenly spread."""
+    return np.linspace(0, n - 1, min(n, MOST_EXPLAINED)).astype(np.int64)
+
+
+def _unexplained(plain: Sequence[Draw], full: Sequence[Draw], users: Integers) -> tuple[Floats, Floats]:
+    """Sums of squares of users' expected utilities around their means: beyond the rankings, and of all, (m,) each."""
+    items = _some(len(full[0].scores))
+
+    def expect(draws: Sequence[Draw]) -> Floats:
         total = sum(
             draw.weights[users] @ draw.scores[items].T + draw.user_factors[users] @ draw.item_factors[items].T
             for draw in draws
@@ -420,11 +449,4 @@ def explain(plain: list[Draw], full: list[Draw]) -> dict[str, Any]:
         return np.asarray(mean - mean.mean(axis=1, keepdims=True))
 
     wanted, got = expect(full), expect(plain)
-    rest, whole = ((wanted - got) ** 2).sum(axis=1), (wanted**2).sum(axis=1)
-    each = 1.0 - rest / np.maximum(whole, 1e-300)
-    quantiles = np.quantile(each, (0.1, 0.5, 0.9))
-    return {
-        "share": float(1.0 - rest.sum() / max(whole.sum(), 1e-300)),
-        "n_users": len(users),
-        "user_quantiles": [float(value) for value in quantiles],
-    }
+    return ((wanted - got) ** 2).sum(axis=1), (wanted**2).sum(axis=1)

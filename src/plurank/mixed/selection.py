@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from plurank.choices import MIXINGS, Mixing
+from plurank.data.rated import RatedItems
 from plurank.data.split import too_few
-from plurank.engine.blocks import as_source
+from plurank.engine.blocks import as_observations, as_source
 from plurank.engine.local import one_blas_thread
 from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Influence
@@ -111,10 +112,13 @@ def select_rankings(
     error worse than the best. Priors are chosen once for one ranking and once for several, with each mixing; every
     candidate has one initialisation.
 
+    Ratings, votes and rankings are modelled directly, as by ``MixedRanking.fit``, which is utility mixing; held out are
+    items of every user, and each candidate has one short chain. With ``mixing="probability"`` they are compared.
+
     Parameters
     ----------
-    X : Comparisons, Store or data frame
-        The comparisons; of more than 1,000,000, a sample of users, of at least 2,000 unless they made more than
+    X : Comparisons, Ratings, Rankings, Store or data frame
+        The data; of more than 1,000,000, a sample of users, of at least 2,000 unless they made more than
         10,000,000.
     candidates : iterable of int, default=range(1, 11)
         Numbers of rankings to try.
@@ -149,10 +153,20 @@ def select_rankings(
     2
     """
     numbers, ways = _check_candidates(candidates, mixing)
-    model = MixedRanking(numbers[0], mixing=ways[0], **{"init": "items", **parameters}, random_state=random_state)
+    source = as_observations(X)
+    rated = source if isinstance(source, RatedItems) and "utility" in ways and _has_scores(parameters) else None
+    ways = ways if rated is None else ["utility"]
+    given = {"init": "items", **parameters} if rated is None else parameters
+    model = MixedRanking(numbers[0], mixing=ways[0], **given, random_state=random_state)
     model.check_parameters()
     several = [number for number in numbers if number > 1]
-    tried = Candidates(as_source(X), model.settings, several[(len(several) - 1) // 2] if several else 1)
+    typical = several[(len(several) - 1) // 2] if several else 1
+    if rated is None:
+        tried = Candidates(as_source(source), model.settings, typical)
+    else:
+        from plurank.mixed.rated import RatedCandidates  # takes long to load, and is for ratings alone
+
+        tried = RatedCandidates(rated, model.rated_settings(rated), typical)
     if not tried.enough:
         raise too_few(tried.sample)
     # one ranking is the same however it is mixed
@@ -167,6 +181,10 @@ def select_rankings(
     found = tried.choose()
     table = pl.DataFrame(found.rows, schema=list(CandidateRow._fields), orient="row")
     return Selection(found.n_rankings, found.mixing, found.answer, table, found.influence)
+
+
+def _has_scores(parameters: dict[str, Any]) -> bool:
+    return bool(parameters.get("component", "bradley-terry") == "bradley-terry")
 
 
 def _check_candidates(candidates: Iterable[int], mixing: Mixing | Sequence[Mixing]) -> tuple[list[int], list[Mixing]]:

@@ -49,27 +49,17 @@ class UtilityPosterior:
     @classmethod
     def of(cls, model: Any) -> "UtilityPosterior":
         """Collect the draws that are attributes of the model."""
-        slopes = model.draw_slopes_
-        slopes = np.zeros((len(model.draw_chains_), 0, 0)) if slopes is None else slopes
-        more = (model.draw_chains_.tolist(), model.draw_shares_.tolist(), model.draw_shown_.tolist(), slopes)
-        draws = [
-            Draw(
-                **{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()},
-                chain=chain,
-                share=share,
-                shown=shown,
-                slopes=own,
-            )
-            for n, (chain, share, shown, own) in enumerate(zip(*more, strict=True))
-        ]
+        draws = [draw.centre() for draw in draws_of(model)]
         predicting = [draw for draw in draws if draw.share > 0]
         by_rankings = [draw for draw in draws if draw.shown]
         # what is said from now on is renumbered to levels, the groups of values, so that each is its own
         scale = Scale(np.arange(len(model.levels_), dtype=np.int32), model.levels_, model.level_counts_)
         return cls(predicting, by_rankings, scale, Exposure(model.exposures_), model.items_)
 
-    def in_own_items(self, said: RatedItems, values: Floats) -> RatedItems:
-        """Renumber items and values as in the model; refuse those that it does not know."""
+    def in_own_items(self, said: RatedItems) -> RatedItems:
+        """Renumber items as in the model, and refuse those that it does not know; values become the nearest that the
+        model knows."""
+        values = self.scale.values  # coarse values of a fine scale, too, have thresholds between them
         codes = look_up(said.items, self.items, "item")
         rated = np.zeros(said.n_items, dtype=bool)
         rated[said.codes] = True
@@ -77,7 +67,7 @@ class UtilityPosterior:
         levels = said.levels
         if said.kind != "rank" and not len(values):  # a model of rankings takes the order of ratings
             return Rankings(said.offsets, codes[said.codes], levels, self.items, said.users, values)
-        if said.kind != "rank":  # the nearest value that the model knows
+        if said.kind != "rank":
             middle = (values[1:] + values[:-1]) / 2.0
             levels = np.searchsorted(middle, said.values).astype(np.int32)[said.levels]
         return replace(said, codes=codes[said.codes], levels=levels, items=self.items, values=values, texts=None)
@@ -89,18 +79,34 @@ class UtilityPosterior:
         """
         if said is None:
             return [draw.known() for draw in self.draws]
-        return self._fold_in(self.draws, said, people)
+        return self.fold_in(said, people=people)
+
+    def fold_in(
+        self,
+        said: Comparisons | RatedItems,
+        repeats: int = REPEATS,
+        seed: int = SEED,
+        people: Floats | None = None,
+    ) -> list[DrawnUsers]:
+        """Draw users who said something so many times for every draw that predictions average over; people: their
+        covariates (m, P)."""
+        return self._fold_in(self.draws, said, repeats, seed, people)
 
     def _fold_in(
-        self, draws: Sequence[Draw], said: Comparisons | RatedItems, people: Floats | None
+        self,
+        draws: Sequence[Draw],
+        said: Comparisons | RatedItems,
+        repeats: int = REPEATS,
+        seed: int = SEED,
+        people: Floats | None = None,
     ) -> list[DrawnUsers]:
         with one_blas_thread():
-            each = (fold_in(draws, said, self.scale, self.exposure, SEED + n, people) for n in range(REPEATS))
+            each = (fold_in(draws, said, self.scale, self.exposure, seed + n, people) for n in range(repeats))
             return [users for drawn in each for users in drawn]
 
     def draw_weights(self, said: Comparisons | RatedItems, people: Floats | None = None) -> Floats:
         """Draw the weights of users who said something and may have covariates (m, P), (draws, m, K)."""
-        weights = np.array([each.weights for each in self._fold_in(self.by_rankings, said, people)])
+        weights = np.array([each.weights for each in self._fold_in(self.by_rankings, said, people=people)])
         return weights / weights.sum(axis=2, keepdims=True)
 
     def draws_of(self, users: Sequence[DrawnUsers]) -> list[Draw]:
@@ -154,6 +160,20 @@ class UtilityPosterior:
                 "spread": [None, *cuts.std(axis=0).tolist()],
             }
         )
+
+
+def draws_of(model: Any) -> list[Draw]:
+    """Return all draws that are attributes of a model, those that predict and those of its rankings."""
+    slopes = model.draw_slopes_
+    slopes = np.zeros((len(model.draw_chains_), 0, 0)) if slopes is None else slopes
+    more = (model.draw_chains_.tolist(), model.draw_shares_.tolist(), model.draw_shown_.tolist(), slopes)
+    return [
+        Draw(
+            **{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()},
+            chain=chain, share=share, shown=shown, slopes=own,
+        )
+        for n, (chain, share, shown, own) in enumerate(zip(*more, strict=True))
+    ]  # fmt: skip
 
 
 def _own_utilities(draw: Draw, users: DrawnUsers, rows: Codes, items: Codes) -> Floats:
@@ -217,7 +237,7 @@ class RatedPerson(Person):
 
     def _by_rankings(self, left: Codes, right: Codes) -> Floats:
         rows = np.zeros(len(left), np.int32)
-        return preference(self._posterior.draws_of(self._users), self._users, rows, left, right)
+        return np.asarray(self._posterior.probabilities(self._users, rows, left, right))
 
     def _answered(self) -> list[tuple[int, int]]:
         return super()._answered() if isinstance(self._answers, Comparisons) else []

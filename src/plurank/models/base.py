@@ -24,6 +24,8 @@ from plurank.inference.posterior import LEVEL, user_place_bounds
 from plurank.models.fields import COMMON, Fields
 from plurank.models.prediction import PreferenceModel
 from plurank.models.sklearn_api import check_is_fitted
+from plurank.store.folder import BaseStore
+from plurank.store.rated import RatedStore
 from plurank.store.store import Store
 from plurank.text import count
 from plurank.types import Floats, Integers, Progress, silent
@@ -144,7 +146,7 @@ class RankingModel(PreferenceModel):
 
     def _run_fit(
         self,
-        source: Comparisons | Store | RatedItems,
+        source: Comparisons | RatedItems | Store | RatedStore,
         *,
         engine: EngineName = "local",
         scheduler: Any = None,
@@ -552,11 +554,11 @@ class RankingModel(PreferenceModel):
             )
         return self.user_weights_[code]
 
-    def _store_votes(self, source: Comparisons | Store | RatedItems, engine: Engine) -> None:
+    def _store_votes(self, source: Comparisons | RatedItems | Store | RatedStore, engine: Engine) -> None:
         """Store the sample sizes of users and items, and the texts of the items."""
         votes = models.count_votes(self, source, engine)
         self.user_votes_, self.item_votes_, self.item_people_, self.camp_votes_, self.dissenter_votes_ = votes
-        texts = None if isinstance(source, Store) else source.texts
+        texts = None if isinstance(source, BaseStore) else source.texts
         self.item_texts_ = None if texts is None else list(texts)
 
     def item_text(self, code: int) -> str:

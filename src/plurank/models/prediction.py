@@ -23,6 +23,7 @@ from plurank.inference.likelihood import TokenLikelihood, UserLikelihood, mean_l
 from plurank.inference.posterior import WeightPrior
 from plurank.models.sklearn_api import Estimator, check_is_fitted
 from plurank.random import RandomState, as_generator
+from plurank.store.folder import BaseStore
 from plurank.store.store import Store
 from plurank.text import count, shorten
 from plurank.types import Codes, Floats, Masks
@@ -603,9 +604,9 @@ def skip_unknown(said: Said, items: Labels) -> Said:
     return said.select(keep)
 
 
-def _appearance(X: Any, source: Comparisons | Store | RatedItems) -> NDArray[np.int64] | None:
+def _appearance(X: Any, source: Any) -> NDArray[np.int64] | None:
     """Return the numbers of users in the order in which a frame names them first; None for what is no frame."""
-    if isinstance(X, (Comparisons, Store, RatedItems)):
+    if isinstance(X, (Comparisons, RatedItems, BaseStore)):
         return None
     codes = look_up(data.find_column(data.as_columns(X), "user", None), source.users, "user")
     known, first = np.unique(codes, return_index=True)

@@ -188,7 +188,7 @@ class RatingPredictor(Estimator):
         if not is_new.any():
             return known, rated.user_labels[:0]
         said = Ratings.from_table(rated.select(is_new)).without_silent_users()
-        new = self.model.memberships(self._direct.in_own_items(said, self._direct.scale.values))
+        new = self.model.memberships(self._direct.in_own_items(said))
         return [old.join(more) for old, more in zip(known, new, strict=False)], said.users  # one of several draws does
 
     def _check_parameters(self) -> None:

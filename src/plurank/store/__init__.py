@@ -1,1 +1,1 @@
-"""Comparisons on disk, for more of them than fit in memory."""
+"""Comparisons, ratings and rankings on disk, for more of them than fit in memory."""

@@ -15,18 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from plurank.choices import Ties
-from plurank.data.columns import check_options
+from plurank.data.columns import ROLES, check_roles
+from plurank.data.encoding import as_series
+from plurank.data.formats import find_format
 from plurank.data.frames import KINDS, File, existing, kind_of, plain_suffix
-from plurank.exceptions import Argument, DataError, ParameterError
+from plurank.exceptions import Argument, DataError, ParameterError, PlurankError
 from plurank.io import as_path, check_parent, only_one, write_json
 from plurank.store.batches import Budget, parse_memory
 from plurank.store.merge import CUTS, merge_runs
-from plurank.store.runs import RUNS, InputFile, Job, list_runs, read_inputs
+from plurank.store.rated import RatedStore
+from plurank.store.rows import InputFile, Job
+from plurank.store.runs import RUNS, list_runs, read_inputs
 from plurank.store.shards import MANIFEST
 from plurank.store.store import Store, open_store
 from plurank.types import Progress, silent
+from plurank.validation import check_choice
 
-FORMAT = "plurank ingest 1"
+FORMAT = "plurank ingest 2"
 PLAN, STORE, FINISHED = "plan.json", "store", "finished"
 
 Plan = dict[str, Any]
@@ -39,25 +44,28 @@ def ingest(
     *,
     columns: Mapping[str, str] | None = None,
     ties: Ties = "half",
+    offered: Any = None,
     memory: int | str = "2GB",
     overwrite: bool = False,
     on_progress: Progress = silent,
-) -> Store:
-    r"""Build a store on disk from files of comparisons, which may be more than memory holds.
+) -> Store | RatedStore:
+    r"""Build a store on disk from files of comparisons, ratings or rankings, which may be more than memory holds.
 
     An ingest that was interrupted continues where it was when it is called again with the same arguments.
 
     Parameters
     ----------
     inputs : str, path or iterable of these
-        Files (CSV, TSV, Parquet, JSON lines, plain or gzipped), globs or folders; each file is read as by
-        ``read_comparisons``.
+        Files (CSV, TSV, Parquet, JSON lines, plain or gzipped), globs or folders, all of one form: comparisons as
+        ``read_comparisons`` reads them, or columns user, item, rating (or rank).
     store : str or path
         Folder of the store to write.
     columns : mapping of str to str or None, default=None
         Names of your columns by role, as in ``{"user": "voter"}``.
     ties : {"half", "drop"}, default="half"
-        Whether a tie counts as half a win each way, or is left out.
+        For comparisons: whether a tie counts as half a win each way, or is left out.
+    offered : "all", array-like of labels or None, default=None
+        For rankings: items that every user could have ranked, as for ``Rankings.from_frame``.
     memory : int or str, default="2GB"
         About the most memory to use: bytes, or a size such as "800MB" or "1.5 GiB".
     overwrite : bool, default=False
@@ -67,16 +75,16 @@ def ingest(
 
     Returns
     -------
-    Store
-        The store, opened.
+    Store or RatedStore
+        The store, opened: of comparisons, or of ratings, votes or rankings.
 
     Raises
     ------
     DataError
-        If a file cannot be read or its rows are not valid comparisons, the store exists, or another ingest is writing
-        it.
+        If a file cannot be read or its rows are not valid, inputs are of different forms, a user rated an item twice,
+        the store exists, or another ingest is writing it.
     ParameterError
-        If there are no inputs, or ``memory``, ``ties`` or a role in ``columns`` is not valid.
+        If there are no inputs, or ``memory``, ``ties``, ``offered`` or a role in ``columns`` is not valid.
 
     Warns
     -----
@@ -91,23 +99,30 @@ def ingest(
     >>> store.to_comparisons().to_frame().rows()
     [('ann', 'tea', 'milk'), ('bob', 'milk', 'tea')]
     """
-    return build_store(inputs, store, columns, ties, Budget.of(parse_memory(memory)), overwrite, on_progress)
+    budget = Budget.of(parse_memory(memory))
+    return build_store(inputs, store, columns, ties, budget, overwrite, on_progress, offered)
 
 
 def build_store(
     inputs: Inputs, store: File, columns: Mapping[str, str] | None, ties: Ties, budget: Budget, overwrite: bool,
-    on_progress: Progress,
-) -> Store:  # fmt: skip
+    on_progress: Progress, offered: Any = None,
+) -> Store | RatedStore:  # fmt: skip
     """Ingest in pieces of the given sizes; see :func:`ingest`."""
-    check_options(columns, ties)
+    check_roles(columns, (*ROLES, "item", "rating", "rank"))
+    check_choice("ties", ties, Ties)
     target = as_path(store, "store").resolve()
     part = target.with_name(f"{target.name}.part")
-    job = Job(list_inputs(inputs, without=(target, part)), columns, ties)
+    job = Job(list_inputs(inputs, without=(target, part)), columns, ties, _list_offered(offered))
     check_parent(target)
     busy = DataError(f"another ingest is writing {target} right now. Wait for it, or use another name.")
     with only_one(target.with_name(f".{target.name}.lock"), busy):
         _build(part, target, job, budget, overwrite, on_progress)
     return open_store(store)
+
+
+def _list_offered(offered: Any) -> Any:
+    """Return items on offer as plain values."""
+    return offered if offered is None or isinstance(offered, str) else as_series(offered, "item").to_list()
 
 
 def _build(part: Path, target: Path, job: Job, budget: Budget, overwrite: bool, on_progress: Progress) -> None:
@@ -123,7 +138,13 @@ def _build(part: Path, target: Path, job: Job, budget: Budget, overwrite: bool, 
 def _make_plan(job: Job) -> Plan:
     """Return all that an ingest depends on; memory may change on the way."""
     named = {role: str(name) for role, name in (job.columns or {}).items()}
-    return {"format": FORMAT, "inputs": fingerprint(job.files), "columns": named, "ties": job.ties}
+    return {
+        "format": FORMAT,
+        "inputs": fingerprint(job.files),
+        "columns": named,
+        "ties": job.ties,
+        "offered": job.offered,
+    }
 
 
 def _read_plan(part: Path) -> Plan | None:
@@ -180,16 +201,17 @@ def _describe_change(known: Plan, plan: Plan) -> str:
 
 def _fill(part: Path, job: Job, plan: Plan, budget: Budget, on_progress: Progress) -> None:
     """Read and merge, or continue; invalid data leave no files behind."""
-    if not (part / CUTS).exists():  # written when all is read
-        try:
+    try:
+        if not (part / CUTS).exists():  # written when all is read
             read_inputs(job, part, budget, on_progress)
             now = _make_plan(job)
             if now != plan:
                 raise DataError(f"{_describe_change(plan, now)} while it was read. Run again when it is complete.")
-        except DataError:
+        merge_runs(list_runs(part / RUNS), part, part / STORE, budget, on_progress, job.offered)
+    except PlurankError as error:
+        if isinstance(error, DataError) or not list_runs(part / RUNS):  # too little memory costs nothing that was read
             _remove(part)
-            raise
-    merge_runs(list_runs(part / RUNS), part, part / STORE, budget, on_progress)
+        raise
 
 
 def _finish(part: Path, target: Path) -> None:
@@ -227,12 +249,24 @@ def list_inputs(inputs: Inputs, without: tuple[Path, ...]) -> list[InputFile]:
     if not given:
         raise ParameterError("expected at least one file, glob or folder to ingest, got none.", parameter="inputs")
     files = [file for entry in given for file in _find_files(entry, without)]
-    kinds = [kind_of(existing(file)) for file in files]
+    kinds = [kind_of(_refuse_formats(existing(file))) for file in files]
     if "JSON" in kinds:
         name = files[kinds.index("JSON")].name
         raise DataError(f"{name} is one JSON array, which has to be read at once. Write one record a line, .jsonl.")
     _refuse_repeats(files)
     return [InputFile(*each) for each in zip(files, kinds, name_files(files), strict=True)]
+
+
+def _refuse_formats(file: Path) -> Path:
+    """Raise an error for a file of MovieLens or PrefLib."""
+    known = find_format(file)
+    if known is not None:
+        example = f"plurank.{known.form.capitalize()}.from_file"
+        raise DataError(
+            f"{file.name} holds {known.form} in a format that has to be read at once: fit the file itself. For a "
+            f"store, write it as a table ({example} and to_frame) and ingest that."
+        )
+    return file
 
 
 def _find_files(entry: File, without: tuple[Path, ...]) -> list[Path]:
@@ -263,7 +297,7 @@ def _refuse_repeats(files: list[Path]) -> None:
     seen: set[Path] = set()
     for file in files:
         if file.resolve() in seen:
-            raise DataError(f"{file} is listed twice; its comparisons would count twice. List every file once.")
+            raise DataError(f"{file} is listed twice; its rows would count twice. List every file once.")
         seen.add(file.resolve())
 
 

@@ -1,13 +1,13 @@
 """The first half of an ingest: inputs, batch by batch, become runs on disk, each sorted by user.
 
-A run is a shard whose items are numbered in order of appearance over all runs.
+A run is a shard whose items are numbered in order of appearance over all runs; ratings and ranks are numbers still.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,55 +15,39 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plurank.choices import Ties
 from plurank.data.build import (
-    NO_ROWS,
     ONLY_INVALID,
     ONLY_TIES,
     TIES_DROPPED,
-    RowNumbers,
-    Rows,
-    refuse_missing,
-    sort_rows,
 )
 from plurank.data.coded import Exclusion
-from plurank.data.columns import Given, OutcomeForm, decide_reading, names_winners, read_rows
-from plurank.data.frames import TEXT_KINDS, FileKind
+from plurank.data.columns import OutcomeForm, decide_reading, names_winners
+from plurank.data.frames import TEXT_KINDS
+from plurank.data.ratings import all_missing
+from plurank.data.readers import Form
 from plurank.exceptions import Argument, DataError, ParameterError
 from plurank.io import write_json
 from plurank.store.batches import Batch, Budget, Place, read_batches
-from plurank.store.shards import clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
+from plurank.store.rows import (
+    MIXED,
+    VALUES,
+    Job,
+    Sorted,
+    check_roles_of,
+    decide_form,
+    no_observations,
+    sort_batch,
+)
+from plurank.store.shards import Shard, clear_folder, map_part, merge_parts, read_labels, write_labels, write_shard
 from plurank.types import Codes, Progress
 
+ITEM_COLUMNS = ("winners", "losers", "codes")
 RUNS, RECORD, NEW_ITEMS, LEFT_OUT = "runs", "run.json", "items.parquet", "left_out.json"
 
 # Ids of all inputs: integers or text, decided over all of them; items are numbered in order of appearance.
 
 # in files that say so: "integers" or "text"; in text files: "plain" if all are plain integers, else "words"
 IdKind = Literal["integers", "text", "plain", "words"]
-REMEDY = "A store supports integers and text: write such ids as text."
-
-
-def check_ids(rows: Rows) -> Rows:
-    """Return rows whose ids are all int64 or all text; raise for ids of other kinds."""
-    users, first, second = (_check_column(ids, rows.numbers) for ids in (rows.users, rows.first, rows.second))
-    if first.dtype != second.dtype:
-        texts, numbers = sorted((first, second), key=lambda ids: ids.dtype != pl.String)
-        raise DataError(f"ids are text in {texts.name} and numbers in {numbers.name}. Write them the same way in both.")
-    return replace(rows, users=users, first=first, second=second)
-
-
-def _check_column(ids: pl.Series, numbers: RowNumbers) -> pl.Series:
-    if ids.dtype == pl.String or ids.dtype == pl.Int64:
-        return ids
-    refuse_missing(ids, numbers)  # a better reason, and why integers often come as floats
-    if not ids.dtype.is_integer():
-        kind = "of several types" if ids.dtype == pl.Object else f"of type {ids.dtype}"
-        raise DataError(f"the ids in {ids.name} are {kind}. {REMEDY}")
-    whole = ids.cast(pl.Int64, strict=False)
-    if whole.has_nulls():
-        raise DataError(f"the ids in {ids.name} are numbers beyond 64 bits, such as {ids.max()!r}. {REMEDY}")
-    return whole
 
 
 def kind_of_ids(ids: pl.Series, *, from_text: bool) -> IdKind:
@@ -133,24 +117,6 @@ class Vocabulary:
             )
 
 
-@dataclass(frozen=True)
-class InputFile:
-    """A file to ingest, its kind, and what messages call it."""
-
-    path: Path
-    kind: FileKind
-    name: str
-
-
-@dataclass(frozen=True)
-class Job:
-    """What to read, and how."""
-
-    files: list[InputFile]
-    columns: Given
-    ties: Ties
-
-
 def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> None:
     """Turn the inputs into runs, in the folder of the ingest, continuing after those that exist."""
     reader = InputReader(job, part, budget)
@@ -160,8 +126,15 @@ def read_inputs(job: Job, part: Path, budget: Budget, on_progress: Progress) -> 
             share = (sum(sizes[:number]) + done * sizes[number]) / sum(sizes)
             on_progress(f"reading {job.files[number].name}", share)
     if not reader.runs:
-        raise DataError(ONLY_TIES if TIES_DROPPED in reader.left_out else ONLY_INVALID)
+        raise DataError(_say_why_nothing(reader))
     write_json(part / LEFT_OUT, reader.describe_left_out())
+
+
+def _say_why_nothing(reader: "InputReader") -> Any:
+    """Say why no row is left."""
+    if reader.form in VALUES:
+        return all_missing(VALUES[reader.form])
+    return ONLY_TIES if TIES_DROPPED in reader.left_out else ONLY_INVALID
 
 
 class InputReader:
@@ -172,6 +145,8 @@ class InputReader:
         self.vocabulary = Vocabulary(budget)
         self.kinds: dict[str, dict[IdKind, str]] = {"user": {}, "item": {}}
         self.runs: list[Run] = []
+        self.form: Form = "comparisons"
+        self.file_of_form: str | None = None  # the first input, which decides the form
         self.n_rows, self.left_out = 0, Counter[str]()  # of rows that are in no run yet
         for run in list_runs(part / RUNS):
             self.vocabulary.add(read_labels(run_folder(part / RUNS, run.number) / NEW_ITEMS))
@@ -183,12 +158,27 @@ class InputReader:
         with self._naming(number):
             for batch in self._batches(number, place):
                 place = batch.end
+                self._settle_form(batch.frame, number)
                 if len(batch.frame):
                     reading = reading or self._decide_reading(batch, number)
                     self._add(batch, number, reading)
                 yield batch.done
             if not place.n_rows:
-                raise DataError(NO_ROWS)
+                raise DataError(no_observations(self.form))
+
+    def _settle_form(self, frame: pl.DataFrame, number: int) -> None:
+        """Decide the form of the first input; raise where that of another one is different."""
+        if not frame.width:
+            return  # blank lines
+        form, name = decide_form(frame, self.job.columns), self.job.files[number].name
+        if self.file_of_form is None:
+            self._take_form(form, name)
+            check_roles_of(self.job, form)
+        elif form != self.form:
+            raise DataError(f"this holds {form}, and {self.file_of_form} holds {self.form}. {MIXED}")
+
+    def _take_form(self, form: Form, name: str) -> None:
+        self.form, self.file_of_form = form, name
 
     def _resume_point(self, number: int) -> tuple[Place, OutcomeForm | None]:
         last = self.runs[-1].origin if self.runs else None
@@ -202,24 +192,23 @@ class InputReader:
 
     def _decide_reading(self, batch: Batch, number: int) -> OutcomeForm | None:
         """Read a whole input in advance, where rows are such that it takes all of them to understand one."""
-        if not names_winners(batch.frame, self.job.columns):
+        if self.form != "comparisons" or not names_winners(batch.frame, self.job.columns):
             return None
         batches = (batch for batch in self._batches(number, Place()) if len(batch.frame))
         return decide_reading(((batch.frame, batch.begin.n_rows + 1) for batch in batches), self.job.columns)
 
     def _add(self, batch: Batch, number: int, reading: OutcomeForm | None) -> None:
         """Turn a batch into a run."""
-        first_row = batch.begin.n_rows + 1
-        rows = read_rows(batch.frame, self.job.columns, self.job.ties, first_row=first_row, reading=reading)
+        first_row, from_text = batch.begin.n_rows + 1, self.job.files[number].kind in TEXT_KINDS
+        rows = sort_batch(batch.frame, self.form, self.job, first_row, reading, from_text=from_text)
         self.n_rows += len(batch.frame)
-        self.left_out.update({entry.reason: entry.n for entry in rows.excluded})
-        if len(rows.users):
+        self.left_out.update(rows.left_out)
+        if len(rows.shard.users):
             folder = run_folder(self.part / RUNS, len(self.runs))
             origin = Origin(number, batch.end.position, batch.end.n_rows, reading)
-            from_text = self.job.files[number].kind in TEXT_KINDS
             self._remember(
                 write_run(
-                    folder, rows, self.vocabulary, origin,
+                    folder, rows, self.form, self.vocabulary, origin,
                     from_text=from_text, n_rows=self.n_rows, left_out=dict(self.left_out),
                 )
             )  # fmt: skip
@@ -234,6 +223,8 @@ class InputReader:
 
     def _remember(self, run: "Run") -> None:
         self.runs.append(run)
+        if self.file_of_form is None:
+            self._take_form(run.form, self.job.files[run.origin.file].name)
         for role, kind in (("user", run.user_kind), ("item", run.item_kind)):
             self.kinds[role].setdefault(kind, self.job.files[run.origin.file].name)
             settle_type(role, self.kinds[role])
@@ -264,12 +255,13 @@ class Run:
 
     number: int
     origin: Origin
+    form: Form
+    columns: list[str]
     user_kind: IdKind
     item_kind: IdKind
     n_users: int
-    n_comparisons: int
+    n_observations: int
     label_bytes: int
-    is_weighted: bool
     n_rows: int = 0  # of the inputs, since the run before
     left_out: dict[str, int] = field(default_factory=dict)  # how many of these, by the reason
 
@@ -290,7 +282,8 @@ def list_runs(runs: Path) -> list[Run]:
 
 def write_run(
     folder: Path,
-    rows: Rows,
+    rows: Sorted,
+    form: Form,
     vocabulary: Vocabulary,
     origin: Origin,
     *,
@@ -298,31 +291,38 @@ def write_run(
     n_rows: int,
     left_out: dict[str, int],
 ) -> Run:
-    """Check and sort the rows of a batch, and write them."""
-    s, items = sort_rows(check_ids(rows), from_text=from_text)
+    """Number the items of a batch anew, and write it."""
+    shard, items = rows.shard, rows.items
     codes, new_items = vocabulary.add(items)
     run = Run(
         int(folder.name),
         origin,
-        user_kind=kind_of_ids(s.users, from_text=from_text),
+        form,
+        list(shard.columns),
+        user_kind=kind_of_ids(shard.users, from_text=from_text),
         item_kind=kind_of_ids(items, from_text=from_text),
-        n_users=len(s.users),
-        n_comparisons=len(s.winners),
-        label_bytes=int(s.users.estimated_size()),
-        is_weighted=s.weights is not None,
+        n_users=len(shard.users),
+        n_observations=shard.n_rows,
+        label_bytes=int(shard.users.estimated_size()),
         n_rows=n_rows,
         left_out=left_out,
     )
     clear_folder(folder)
-    write_shard(folder, s._replace(winners=codes[s.winners], losers=codes[s.losers]))
+    write_shard(folder, renumber_items(shard, codes))
     write_labels(folder / NEW_ITEMS, new_items)
     write_json(folder / RECORD, asdict(run))
     return run
 
 
+def renumber_items(shard: Shard, codes: Codes) -> Shard:
+    """Give items other codes, (Q,)."""
+    items = {name: codes[shard.columns[name]] for name in ITEM_COLUMNS if name in shard.columns}
+    return shard._replace(columns={**shard.columns, **items})
+
+
 def rewrite_as_text(run: Run, folder: Path, target: Path) -> None:
     """Sort a run of integer ids again, with users as text."""
-    part = map_part(folder, 0, run.n_users, is_weighted=run.is_weighted)
+    part = map_part(folder, 0, run.n_users, run.columns)
     clear_folder(target)
     write_shard(target, merge_parts([part._replace(users=part.users.cast(pl.String))]))
     write_json(target / RECORD, asdict(run))

@@ -1,31 +1,35 @@
 """The files of a store: shards, labels and the manifest, each file with a checksum.
 
-A shard has the comparisons of some users as plain arrays, and their labels:
-``winners.npy``, ``losers.npy`` int32 (n,), ``offsets.npy`` int64 (n_users + 1,), where some comparison does not weigh 1
-``weights.npy`` float64 (n,), all of which can be mapped into memory, and ``users.parquet``, the labels (n_users,).
+A shard has what some users said as plain arrays, all of which can be mapped into memory, and their labels:
+``offsets.npy`` int64 (n_users + 1,) and ``users.parquet`` (n_users,). Of comparisons ``winners.npy`` and ``losers.npy``
+int32 (n,) and, where some comparison does not weigh 1, ``weights.npy`` float64 (n,); of rated or ranked items
+``codes.npy`` and ``levels.npy`` int32 (n,), for each user sorted by level and then by item.
 """
 
 import json
 import re
 import shutil
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from plurank import kernels
-from plurank.data.build import LEAST_WEIGHT, MOST_WEIGHT, SortedRows
+from plurank.data.build import LEAST_WEIGHT, MOST_WEIGHT
 from plurank.data.coded import COLUMNS, check_exclusions
 from plurank.data.encoding import encode_series, write_array
+from plurank.data.rated import ARRAYS
 from plurank.exceptions import DataError
 from plurank.io import write_beside
-from plurank.types import Codes
+from plurank.types import Codes, Integers
 from plurank.validation import is_number
 
+TYPES = {**COLUMNS, **ARRAYS, "values": np.float64}  # values are of runs only, and become levels
 USERS = "users.parquet"
 LABEL_GROUP = 2**16  # labels that are read together where only some are wanted
 PIECE = 2**22  # bytes read at once for a checksum
@@ -40,15 +44,30 @@ class FileRecord(TypedDict):
     checksum: int
 
 
-def write_shard(folder: Path, shard: SortedRows) -> list[FileRecord]:
+class Shard(NamedTuple):
+    """What some users said, sorted by user: their labels, where the rows of each begin, and the columns, (n,) each."""
+
+    users: pl.Series
+    offsets: Integers
+    columns: dict[str, NDArray[Any]]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of comparisons, or of rated or ranked items."""
+        return int(self.offsets[-1])
+
+    def owners(self) -> Codes:
+        """Return the user of every row, (n,)."""
+        return np.repeat(np.arange(len(self.users), dtype=np.int32), np.diff(self.offsets))
+
+
+def write_shard(folder: Path, shard: Shard) -> list[FileRecord]:
     """Write a shard into a folder, each file whole or absent."""
     records = []
-    for name in COLUMNS:
-        array = getattr(shard, name)
-        if array is not None:
-            with write_beside(folder / f"{name}.npy") as beside, beside.open("wb") as file:
-                write_array(file, array)
-            records.append(describe_file(folder / f"{name}.npy"))
+    for name, array in {**shard.columns, "offsets": shard.offsets}.items():
+        with write_beside(folder / f"{name}.npy") as beside, beside.open("wb") as file:
+            write_array(file, array)
+        records.append(describe_file(folder / f"{name}.npy"))
     return [*records, write_labels(folder / USERS, shard.users)]
 
 
@@ -100,7 +119,7 @@ def check_content(folder: Path, record: FileRecord) -> None:
 
 
 def map_array(folder: Path, name: str) -> NDArray[Any]:
-    """Map an array of a shard into memory: winners, losers, offsets or weights."""
+    """Map an array of a shard into memory."""
     # a plain array over the mapped one, since kernels are compiled for plain ones
     return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
 
@@ -123,45 +142,58 @@ def _query(file: Path, ask: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.Series
         raise DataError(f"{file} does not contain labels. {REMEDY}") from None
 
 
-def map_part(folder: Path, begin: int, end: int, *, is_weighted: bool) -> SortedRows:
+def map_part(folder: Path, begin: int, end: int, names: Sequence[str]) -> Shard:
     """Map users begin to end - 1 of a shard into memory; offsets begin with 0."""
-    winners, losers, offsets, weights = map_columns(folder, begin, end, is_weighted=is_weighted)
-    return SortedRows(winners, losers, offsets, read_labels(folder / USERS, begin, end), weights)
+    offsets, columns = map_columns(folder, begin, end, names)
+    return Shard(read_labels(folder / USERS, begin, end), offsets, columns)
 
 
-def map_columns(
-    folder: Path, begin: int, end: int, *, is_weighted: bool
-) -> tuple[Codes, Codes, NDArray[np.int64], NDArray[np.float64] | None]:
-    """Map winners, losers, offsets and weights of users begin to end - 1 into memory; offsets begin with 0."""
+def map_columns(folder: Path, begin: int, end: int, names: Sequence[str]) -> tuple[Integers, dict[str, NDArray[Any]]]:
+    """Map offsets, beginning with 0, and columns of users begin to end - 1 into memory."""
     offsets = map_array(folder, "offsets")[begin : end + 1]
     rows = slice(offsets[0], offsets[-1])
-    names = ("winners", "losers", "weights") if is_weighted else ("winners", "losers")
-    columns = [map_array(folder, name)[rows] for name in names]
-    return columns[0], columns[1], offsets - offsets[0], columns[2] if is_weighted else None
+    return offsets - offsets[0], {name: map_array(folder, name)[rows] for name in names}
 
 
-def merge_parts(parts: list[SortedRows]) -> SortedRows:
-    """Sort the comparisons of several parts by user, those of one user in the order of the parts."""
+def merge_parts(parts: list[Shard]) -> Shard:
+    """Sort the rows of several parts by user, those of one user in the order of the parts.
+
+    Comparisons without weights weigh 1 where others have some.
+    """
     (codes,), users = encode_series(pl.concat([part.users for part in parts]))
     each = np.repeat(codes, np.concatenate([np.diff(part.offsets) for part in parts]))
     order, offsets = kernels.group(each, len(users))
-    winners, losers = (
-        np.concatenate(columns)[order] for columns in zip(*((p.winners, p.losers) for p in parts), strict=True)
+    names = dict.fromkeys(name for part in parts for name in part.columns)
+    return Shard(
+        users, offsets, {name: np.concatenate([_column_of(part, name) for part in parts])[order] for name in names}
     )
-    if all(part.weights is None for part in parts):
-        return SortedRows(winners, losers, offsets, users)
-    weights = [np.ones(len(part.winners)) if part.weights is None else part.weights for part in parts]
-    return SortedRows(winners, losers, offsets, users, np.concatenate(weights)[order])
+
+
+def _column_of(part: Shard, name: str) -> NDArray[Any]:
+    return part.columns[name] if name in part.columns else np.ones(part.n_rows)
+
+
+def find_repeated(owners: Codes, codes: Codes, n_items: int) -> NDArray[np.int64]:
+    """Return the rows, of users ``owners`` in ascending order, of items that the same user has already, (n,)."""
+    order, offsets = kernels.group(codes, n_items)
+    again = np.zeros(len(order), dtype=bool)
+    again[1:] = owners[order][1:] == owners[order][:-1]
+    again[offsets[:-1][np.diff(offsets) > 0]] = False
+    return np.sort(order[again])
 
 
 # The manifest: counts, and the names, sizes and checksums of all files.
 
 MANIFEST, ITEMS, SHARDS = "manifest.json", "items.parquet", "shards"
-FORMAT, VERSION = "plurank store", 1
-FIELDS = (
-    "n_users", "n_items", "n_comparisons", "total_weight", "is_weighted", "least_per_user", "median_per_user",
-    "most_per_user", "items", "shards",
+FORMAT = "plurank store"
+COMPARED, RATED = 1, 2  # versions: of comparisons, as earlier programs read them, and of rated or ranked items
+SHARED_FIELDS = (
+    "n_users", "n_items", "n_comparisons", "least_per_user", "median_per_user", "most_per_user", "items", "shards",
 )  # fmt: skip
+FIELDS = {
+    COMPARED: (*SHARED_FIELDS, "total_weight", "is_weighted"),
+    RATED: (*SHARED_FIELDS, "form", "values", "offered"),
+}
 
 Manifest = dict[str, Any]
 
@@ -179,10 +211,13 @@ def read_manifest(folder: Path) -> Manifest:
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DataError(f"{file} is damaged, or not of a store. Ingest the data again.")
-    if manifest.get("version") != VERSION:
-        came = manifest.get("version")
-        raise DataError(f"{folder} is a store of version {came}; this plurank reads {VERSION}. Ingest the data again.")
-    is_sealed = manifest.get("checksum") == seal(manifest) and manifest.keys() >= set(FIELDS)
+    version = manifest.get("version")
+    if version not in (COMPARED, RATED):
+        raise DataError(
+            f"{folder} is a store of version {version}; this plurank reads {COMPARED} and {RATED}. "
+            "Ingest the data again."
+        )
+    is_sealed = manifest.get("checksum") == seal(manifest) and manifest.keys() >= set(FIELDS[version])
     if not is_sealed or not _is_manifest(manifest):
         raise DataError(f"{file} is damaged: its content has changed. Ingest the data again.")
     return manifest
@@ -200,19 +235,41 @@ def seal(manifest: Manifest) -> int:
 COUNTS = ("n_users", "n_items", "n_comparisons", "least_per_user", "most_per_user")
 
 
+def names_of(manifest: Manifest) -> tuple[str, ...]:
+    """Return the names of the columns that shards have."""
+    if manifest["version"] == RATED:
+        return "codes", "levels"
+    return ("winners", "losers", "weights") if manifest["is_weighted"] else ("winners", "losers")
+
+
 def _is_manifest(manifest: Manifest) -> bool:
     """Check whether a manifest has fields of the right kinds, and names no file that is not the store's own."""
     shards = manifest["shards"]
     return (
         all(_is_count(manifest[name]) for name in COUNTS)
-        and all(is_number(manifest[name]) and manifest[name] > 0 for name in ("total_weight", "median_per_user"))
-        and isinstance(manifest["is_weighted"], bool)
+        and is_number(manifest["median_per_user"])
+        and manifest["median_per_user"] > 0
+        and (_is_rated(manifest) if manifest["version"] == RATED else _is_compared(manifest))
         and check_exclusions(manifest.get("excluded", []))  # which older stores do not have
         and _is_record(manifest["items"], {ITEMS})
         and isinstance(shards, list)
-        and all(_is_shard(shard, manifest["is_weighted"]) for shard in shards)
+        and all(_is_shard(shard, names_of(manifest)) for shard in shards)
         and all(sum(shard[name] for shard in shards) == manifest[name] for name in ("n_users", "n_comparisons"))
     )
+
+
+def _is_compared(manifest: Manifest) -> bool:
+    weight = manifest["total_weight"]
+    return is_number(weight) and weight > 0 and isinstance(manifest["is_weighted"], bool)
+
+
+def _is_rated(manifest: Manifest) -> bool:
+    """Check the scale: values of ratings, finite and ascending, none of rankings; only these have items on offer."""
+    form, values, offered = manifest["form"], manifest["values"], manifest["offered"]
+    if form not in ("ratings", "rankings") or not isinstance(values, list) or not isinstance(offered, bool):
+        return False
+    is_scale = all(is_number(value) for value in values) and all(one < other for one, other in pairwise(values))
+    return is_scale and bool(values) == (form == "ratings") and not (offered and form == "ratings")
 
 
 def _is_whole(value: Any) -> bool:
@@ -223,10 +280,10 @@ def _is_count(value: Any) -> bool:
     return _is_whole(value) and 0 < value < 2**62
 
 
-def _is_shard(shard: Any, is_weighted: bool) -> bool:
+def _is_shard(shard: Any, columns: Sequence[str]) -> bool:
     if not isinstance(shard, dict) or not isinstance(shard.get("files"), list):
         return False
-    names = {f"{name}.npy" for name in COLUMNS if is_weighted or name != "weights"} | {USERS}
+    names = {f"{name}.npy" for name in (*columns, "offsets")} | {USERS}
     return (
         re.fullmatch("[0-9]{1,20}", str(shard.get("name"))) is not None
         and _is_count(shard.get("n_users"))
@@ -246,24 +303,41 @@ def _is_record(record: Any, names: set[str]) -> bool:
     )
 
 
-def check_arrays(folder: Path, shard: dict[str, Any], n_items: int, is_weighted: bool) -> None:
+def check_arrays(folder: Path, shard: dict[str, Any], manifest: Manifest) -> None:
     """Raise an error for a shard whose arrays are not what its manifest says, or lead outside each other."""
     n_users, n = shard["n_users"], shard["n_comparisons"]
-    for name in COLUMNS if is_weighted else list(COLUMNS)[:3]:
+    for name in ("offsets", *names_of(manifest)):
         try:
             array = map_array(folder, name)
         except Exception:  # a damaged npy can raise nearly anything
             array = np.empty(0)
         expected = n_users + 1 if name == "offsets" else n
-        if array.dtype != COLUMNS[name] or array.shape != (expected,) or not _is_sound(name, array, n, n_items):
+        if array.dtype != TYPES[name] or array.shape != (expected,) or not _is_sound(name, array, n, manifest):
             raise DataError(f"{folder / name}.npy is not valid. Ingest the data again.")
     if count_labels(folder / USERS) != n_users:
         raise DataError(f"{folder / USERS} is not valid. Ingest the data again.")
+    if manifest["version"] == RATED:
+        _check_rated(folder, n_users, manifest)
 
 
-def _is_sound(name: str, array: NDArray[Any], n: int, n_items: int) -> bool:
+def _is_sound(name: str, array: NDArray[Any], n: int, manifest: Manifest) -> bool:
     if name == "offsets":
         return bool(array[0] == 0 and array[-1] == n and (np.diff(array) >= 0).all())
     if name == "weights":
         return bool(array.min() >= LEAST_WEIGHT / 2 and array.max() <= MOST_WEIGHT)  # a tie is half a win
-    return bool(array.min() >= 0 and array.max() < n_items)
+    most = manifest["n_items"] if name != "levels" else len(manifest["values"]) or n
+    return bool(array.min() >= 0 and array.max() < most)
+
+
+def _check_rated(folder: Path, n_users: int, manifest: Manifest) -> None:
+    """Raise an error where a user has an item twice, or levels that are not sorted, of rankings those from 0 on."""
+    offsets, codes, levels = (map_array(folder, name) for name in ("offsets", "codes", "levels"))
+    owners = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
+    steps = np.diff(levels)[owners[1:] == owners[:-1]]
+    sound = (steps >= 0).all()
+    if manifest["form"] == "rankings":
+        sound = sound and (steps <= 1).all() and (levels[offsets[:-1][np.diff(offsets) > 0]] == 0).all()
+    if not sound:
+        raise DataError(f"{folder / 'levels'}.npy is not valid. Ingest the data again.")
+    if len(find_repeated(owners, codes, manifest["n_items"])):
+        raise DataError(f"{folder / 'codes'}.npy is not valid. Ingest the data again.")

@@ -11,18 +11,26 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from plurank.data.rated import Rankings
-from plurank.thurstone.draws import Draw
+from plurank.thurstone.draws import Draw, DrawnUsers
 from plurank.types import Codes, Floats
 
 SMALLEST = 1e-300
 ENOUGH = 0.5  # effective share of the particles; with fewer the probable ones are copied
 
 
-def log_likelihoods(draws: Sequence[Draw], said: Rankings, n_particles: int, rng: np.random.Generator) -> Floats:
-    """Return the log probability of every user's ranking, (M,), averaged over draws of the items and new users.
+def log_likelihoods(
+    draws: Sequence[Draw],
+    said: Rankings,
+    n_particles: int,
+    rng: np.random.Generator,
+    known: tuple[Sequence[DrawnUsers], Codes] | None = None,
+) -> Floats:
+    """Return the log probability of every user's ranking, (M,), averaged over draws of the items and of users.
 
-    Users are drawn from the population: nothing else is known about them. ``n_particles`` for every draw. Of tied items
-    no order is asked; the lowest group, such as items offered and not ranked, is below all others.
+    Users are drawn from the population: nothing else is known about them. But with ``known``, one draw of the model's
+    users for every draw of the items and the rows (M,) of the users among them, -1 for others. ``n_particles`` for
+    every draw. Of tied items no order is asked; the lowest group, such as items offered and not ranked, is below all
+    others.
     """
     parts = []
     for draw in draws:
@@ -33,7 +41,14 @@ def log_likelihoods(draws: Sequence[Draw], said: Rankings, n_particles: int, rng
     found = np.empty(said.n_users)
     for user in range(said.n_users):
         own = slice(said.offsets[user], said.offsets[user + 1])
-        found[user] = _log_order(utilities[:, said.codes[own]], said.levels[own], rng)
+        items = said.codes[own]
+        if known is not None and known[1][user] >= 0:
+            rows = np.full(len(items), known[1][user])
+            each = [draw.utilities(drawn, rows, items) for draw, drawn in zip(draws, known[0], strict=True)]
+            particles = np.repeat(each, n_particles, axis=0)
+        else:
+            particles = utilities[:, items]
+        found[user] = _log_order(particles, said.levels[own], rng)
     return found
 
 

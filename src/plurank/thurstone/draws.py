@@ -56,6 +56,15 @@ class Draw:
             self, scores=self.scores[:, order], weights=self.weights[:, order], counts=self.counts[order], slopes=slopes
         )
 
+    def centre(self) -> "Draw":
+        """Move the origin of utilities to the mean score, which changes no prediction: a chain draws it anew in every
+        sweep, and users would have to follow from draw to draw."""
+        origin = self.scores.mean()
+        first = np.zeros(self.cuts.shape[1])
+        first[:1] = origin
+        cuts = (self.cuts - first).astype(self.cuts.dtype)
+        return replace(self, scores=self.scores - origin, cuts=cuts, cut_mean=self.cut_mean - first)
+
     def pad(self, n_factors: int, n_exposed: int) -> "Draw":
         """Add factors that are 0, and coefficients of exposure that are."""
         more = n_factors - self.item_factors.shape[1]

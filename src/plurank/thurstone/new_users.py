@@ -1,7 +1,7 @@
 """New users: draws of their weights, factors and thresholds given what they said, with the items as they were drawn."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.rated import RatedItems
+from plurank.kernels.arrays import Keys
 from plurank.thurstone.blocks import BlockData, Scale
 from plurank.thurstone.draws import Draw, DrawnUsers, as_thresholds
 from plurank.thurstone.exposure import Exposure
@@ -79,6 +80,50 @@ def _first_utilities(depths: Integers, cuts: Floats | None) -> Floats:
     return np.asarray((edges[depths] + edges[depths + 1]) / 2.0)
 
 
+@dataclass(frozen=True)
+class Said:
+    """What some users said, as kernels take it: rows (m,) of the users, their observations, utilities (n,) that agree
+    with these, the users' exposure (m, G), and their covariates (m, P), where they have any."""
+
+    rows: Integers
+    data: BlockData
+    utilities: Floats
+    exposure: Floats
+    people: Floats | None = None
+
+    def describe(self, people: Floats | None) -> "Said":
+        """Return the same with covariates, given those (M, P) of all users."""
+        return self if people is None else replace(self, people=people[self.rows])
+
+
+def observe(said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cut_mean: Floats) -> list[Said]:
+    """Take ratings, rankings or comparisons as kernels do; ``cut_mean`` (C,) are typical thresholds.
+
+    Comparisons count as made from ratings where the model was fitted to ratings, unless they are known not to be, or
+    somebody's have more steps than the scale: such users stand apart.
+    """
+    everybody = np.arange(said.n_users)
+    if not isinstance(said, Comparisons):
+        data = BlockData.of(said, scale)
+        return [Said(everybody, data, data.first_utilities(), exposure.of(data))]
+    plain, nothing = observe_comparisons(said), np.zeros((said.n_users, exposure.n))
+    depths = _find_depths(plain)
+    if said.rated is False or not scale.n_cuts:
+        return [Said(everybody, BlockData(plain, said.n_items), _first_utilities(depths, None), nothing)]
+    owners = np.repeat(everybody, np.diff(plain.offsets))
+    deep = np.bincount(owners, depths > scale.n_cuts, said.n_users) > 0
+    if not deep.any():
+        rated = observe_comparisons(said, rated=True)
+        return [Said(everybody, BlockData(rated, said.n_items), _first_utilities(depths, cut_mean), nothing)]
+    parts = [(deep, replace(said.take_users(deep), rated=False))]
+    parts += [] if deep.all() else [(~deep, said.take_users(~deep))]
+    return [
+        replace(each, rows=np.flatnonzero(chosen))
+        for chosen, part in parts
+        for each in observe(part, scale, exposure, cut_mean)
+    ]
+
+
 def fold_in(
     draws: Sequence[Draw],
     said: Comparisons | RatedItems,
@@ -87,31 +132,14 @@ def fold_in(
     seed: int = SEED,
     people: Floats | None = None,
 ) -> list[DrawnUsers]:
-    """Draw new users, once for every draw of the items; one chain goes on from draw to draw. people: covariates (m, P).
-
-    Comparisons count as made from ratings where the model was fitted to ratings, unless they are known not to be, or
-    somebody's have more steps than the scale.
-    """
-    if not isinstance(said, Comparisons):
-        data = BlockData.of(said, scale)
-        return _draw(draws, data.observed, data.first_utilities(), exposure.of(data), said.n_items, seed, people)
-    nothing = np.zeros((said.n_users, exposure.n))
-    plain = observe_comparisons(said)
-    depths = _find_depths(plain)
-    if said.rated is False or not scale.n_cuts:
-        return _draw(draws, plain, _first_utilities(depths, None), nothing, said.n_items, seed, people)
-    owners = np.repeat(np.arange(said.n_users), np.diff(plain.offsets))
-    deep = np.bincount(owners, depths > scale.n_cuts, said.n_users) > 0
-    if not deep.any():
-        rated = observe_comparisons(said, rated=True)
-        first = _first_utilities(depths, draws[0].cut_mean)
-        return _draw(draws, rated, first, nothing, said.n_items, seed, people)
-    those, others = (None if people is None else people[rows] for rows in (deep, ~deep))
-    parts = [fold_in(draws, replace(said.take_users(deep), rated=False), scale, exposure, seed, those)]
-    if not deep.all():
-        parts.append(fold_in(draws, said.take_users(~deep), scale, exposure, seed, others))
-    rows = np.concatenate([np.flatnonzero(deep), np.flatnonzero(~deep)])
-    return [_merge(each, rows, said.n_items) for each in zip(*parts, strict=True)]
+    """Draw new users, who may have covariates (m, P), once for every draw of the items; one chain goes on from draw to
+    draw."""
+    parts = [part.describe(people) for part in observe(said, scale, exposure, draws[0].cut_mean)]
+    drawn = [_draw(draws, part, seed) for part in parts]
+    if len(parts) == 1:
+        return drawn[0]
+    rows = np.concatenate([part.rows for part in parts])
+    return [_merge(each, rows, said.n_items) for each in zip(*drawn, strict=True)]
 
 
 def _merge(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUsers:
@@ -132,17 +160,10 @@ def _merge(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUs
     return DrawnUsers(weights, factors, cuts, keys[by_key], own[by_key])
 
 
-def _draw(
-    draws: Sequence[Draw],
-    observed: kernels.Observed,
-    utilities: Floats,
-    exposed: Floats,
-    n_items: int,
-    seed: int,
-    people: Floats | None,
-) -> list[DrawnUsers]:
-    """Draw users who said something, starting from utilities (n,) that agree with it."""
-    n, utilities = len(exposed), np.array(utilities, np.float64)
+def _draw(draws: Sequence[Draw], said: Said, seed: int) -> list[DrawnUsers]:
+    """Draw users who said something, starting from utilities that agree with it."""
+    observed, n_items, n = said.data.observed, said.data.n_items, len(said.rows)
+    utilities = np.array(said.utilities, np.float64)
     owners = np.repeat(np.arange(n, dtype=np.int64), np.diff(observed.offsets))
     keys = owners * n_items + observed.codes
     order = np.argsort(keys, kind="stable")
@@ -154,10 +175,10 @@ def _draw(
     before = -1
     for number, draw in enumerate(draws):
         population = draw.population()
-        prior = kernels.UserPrior(draw.counts_of(people), population.cut_mean, population.cut_precision)
-        means = np.ascontiguousarray(exposed @ draw.coefficients)
+        prior = kernels.UserPrior(draw.counts_of(said.people), population.cut_mean, population.cut_precision)
+        means = np.ascontiguousarray(said.exposure @ draw.coefficients)
         for sweep in range(SWEEPS if draw.chain == before else BURN_IN):
-            key = np.array([_key(seed, number, sweep)], np.uint64)
+            key = as_key(seed, number, sweep)
             kernels.draw_users(observed, population.items, prior, means, key, 0, vectors, cuts, utilities)
         before = draw.chain
         weights, factors = vectors[:, 1:split].copy(), vectors[:, split : shape.size].copy()
@@ -165,5 +186,6 @@ def _draw(
     return found
 
 
-def _key(seed: int, draw: int, sweep: int) -> int:
-    return int(np.random.SeedSequence([seed, draw, sweep]).generate_state(1, np.uint64)[0])
+def as_key(*numbers: int) -> Keys:
+    """Return the key (1,) that belongs to some numbers."""
+    return np.random.SeedSequence(numbers).generate_state(1, np.uint64).astype(np.uint64)

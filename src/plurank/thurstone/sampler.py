@@ -13,11 +13,11 @@ import numpy as np
 
 from plurank import kernels
 from plurank.data.rated import RatedItems
-from plurank.engine.blocks import sum_tree
+from plurank.engine.blocks import group_units, sum_tree
 from plurank.engine.local import Engine, LocalEngine
 from plurank.thurstone import hyperparameters as hyper
 from plurank.thurstone import ridge
-from plurank.thurstone.blocks import Block, BlockData, RatedSource, Scale, cut_blocks
+from plurank.thurstone.blocks import Block, BlockData, RatedSource, Scale, cut_blocks, read_block
 from plurank.thurstone.exposure import (
     N_ITERATIONS,
     Exposure,
@@ -99,17 +99,18 @@ class Observations:
         """Return the observations of a block."""
         if block.number in self._kept:
             return self._kept[block.number]
-        found = BlockData.of(self.source.block(block.begin, block.end), self.scale)
+        found = BlockData.of(read_block(self.source, block), self.scale)
         if isinstance(self.source, RatedItems):
             self._kept[block.number] = found
         return found
 
     def reduce(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Add up what ``task(data, *arguments)`` returns for every block."""
-        return self.engine.reduce(partial(_run_task, task, arguments), self, self.blocks, np.add)
+        return self.engine.reduce(partial(_run_task, task), (self, arguments), self.blocks, np.add)
 
 
-def _run_task(task: Callable[..., Any], arguments: tuple[Any, ...], observations: Observations, block: Block) -> Any:
+def _run_task(task: Callable[..., Any], shared: tuple[Observations, tuple[Any, ...]], block: Block) -> Any:
+    observations, arguments = shared
     return task(observations.read(block), *arguments)
 
 
@@ -122,7 +123,7 @@ def find_scale(source: RatedSource, engine: Engine) -> Scale:
 
 
 def _count_levels(source: RatedSource, block: Block) -> Floats:
-    levels = source.block(block.begin, block.end).levels
+    levels = read_block(source, block).levels
     return np.bincount(levels, minlength=len(source.values)).astype(np.float64)
 
 
@@ -230,10 +231,11 @@ class Chain:
         power = self.ridge_step.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
         design = None if self.people is None else self.people.design
         shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, design)
-        units = list(zip(self.observations.blocks, self.states, strict=True))
-        states: list[UserState] = []
-        sums = sum_tree(_collect(self.observations.engine.map(_sweep_block, shared, units), states), SweepSums.merge)
-        self.states = states
+        engine, units = self.observations.engine, list(zip(self.observations.blocks, self.states, strict=True))
+        states: list[list[UserState]] = []
+        parts = engine.map(_sweep_blocks, shared, group_units(units, engine.least_units))
+        sums = sum_tree(_collect(parts, states), SweepSums.merge)
+        self.states = [state for some in states for state in some]
         self.log_likelihoods.append(sums.users.log_likelihood)
         if sums.raised is not None:
             sums = self._move_on_ridge(sums, power, rng)
@@ -360,11 +362,18 @@ class _Shared(NamedTuple):
     design: Floats | None = None
 
 
-def _collect(results: Any, states: list[UserState]) -> Any:
+def _collect(results: Any, states: list[Any]) -> Any:
     """Pass sums on, and keep the states."""
     for state, sums in results:
         states.append(state)
         yield sums
+
+
+def _sweep_blocks(shared: _Shared, units: Sequence[tuple[Block, UserState]]) -> tuple[list[UserState], SweepSums]:
+    """Do a sweep of neighbouring blocks, of which one sum travels back."""
+    states: list[UserState] = []
+    parts = _collect((_sweep_block(shared, unit) for unit in units), states)
+    return states, sum_tree(parts, SweepSums.merge)
 
 
 def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserState, SweepSums]:

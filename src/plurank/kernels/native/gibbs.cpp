@@ -86,15 +86,17 @@ INLINE void fill_normals(Stream& stream, i64 n, f64* normals) {
 // What is the same for all users of a sweep.
 struct Population {
     i64 n_rankings, n_factors, n_cuts, size, width;
-    const f64* items;                     // (Q, width)
-    const f64 *cut_mean, *cut_precision;  // (C,), (C, C) of thresholds
+    const f64* items;  // (Q, width)
 };
 
 // Scratch memory for one user.
 struct UserDraw {
     const Population& all_users;
     const f64* counts = nullptr;           // (K,) of the Dirichlet prior
+    const f64* cut_mean = nullptr;         // (C,) of the prior of thresholds
+    const f64* cut_precision = nullptr;    // (C, C)
     f64 *f, *lower, *upper, *w, *some;     // (n,)
+    f64 *chances, *trial_chances;          // (n,) logarithms of chances of ratings
     f64 *products, *rhs, *gradient;        // (size, width), (width,)
     f64 *factor, *normals, *cuts, *trial;  // (F, width), (width,), (C + 2,), (C + 2,)
     f64 *logs, *trial_logs;                // (C,) unconstrained thresholds
@@ -103,10 +105,11 @@ struct UserDraw {
 
     UserDraw(Arena& arena, const Population& p, i64 most) : all_users(p) {
         const i64 room = padded(most) + N_LANES;
-        for (f64** vector : {&f, &lower, &upper, &w, &some}) *vector = arena.take(room);
+        for (f64** vector : {&f, &lower, &upper, &w, &some, &chances, &trial_chances}) *vector = arena.take(room);
         products = arena.take(p.size * p.width);
         factor = arena.take((p.n_factors + 1) * p.width);
-        for (f64** vector : {&rhs, &gradient, &normals}) *vector = arena.take(p.width + N_LANES);
+        for (f64** vector : {&rhs, &gradient}) *vector = arena.take(p.width + N_LANES);
+        normals = arena.take(max(p.width, p.n_cuts + 1) + N_LANES);
         for (f64** vector : {&cuts, &trial, &logs, &trial_logs}) *vector = arena.take(p.n_cuts + 2);
         rows = reinterpret_cast<const f64**>(arena.take(room));
         starts = arena.take_codes(max(room, p.n_cuts + 3) + N_LANES);
@@ -138,9 +141,8 @@ struct UserDraw {
         f64 total = 0.0;
         for (i64 k = 0; k < n; ++k) {
             f64 across = 0.0;
-            for (i64 m = 0; m < n; ++m)
-                across += all_users.cut_precision[k * n + m] * (coordinates[m] - all_users.cut_mean[m]);
-            total -= 0.5 * (coordinates[k] - all_users.cut_mean[k]) * across;
+            for (i64 m = 0; m < n; ++m) across += cut_precision[k * n + m] * (coordinates[m] - cut_mean[m]);
+            total -= 0.5 * (coordinates[k] - cut_mean[k]) * across;
         }
         return total;
     }
@@ -153,39 +155,40 @@ struct UserDraw {
         to[n + 1] = UNBOUNDED;
     }
 
-    // Log-likelihood of observations begin to end - 1, which are of levels first to last, w integrated out.
-    f64 log_likelihood(const f64* thresholds, i64 first, i64 last) const {
-        f64 total = 0.0;
-        for (i64 level = first; level <= last; ++level) {
-            const Lanes low = all(thresholds[level]), high = all(thresholds[level + 1]);
-            const i64 end = starts[level + 1];
-            for (i64 e = starts[level]; e < end; e += N_LANES) {
-                Lanes chance = normal_between(load(f + e), low, high);
-                if (e + N_LANES > end)
-                    chance = Lanes{chance[0], e + 1 < end ? chance[1] : 1.0, e + 2 < end ? chance[2] : 1.0, 1.0};
-                total += sum(log(chance));
-            }
+    // Logarithms of the chances of ratings begin to end - 1 with some thresholds, w integrated out, into `to`; returns
+    // the sum of their differences to those in `from`.
+    f64 fill_chances(const f64* thresholds, const i32* levels, i64 begin, i64 end, const f64* from, f64* to) const {
+        Lanes total = all(0.0);
+        for (i64 e = begin; e < end; e += N_LANES) {
+            const auto at = [&](i64 c) INLINE_LAMBDA { return thresholds + levels[min(e + c, end - 1)]; };
+            const f64 *a = at(0), *b = at(1), *c = at(2), *d = at(3);
+            const Lanes logs =
+                log(normal_between(load(f + e), Lanes{a[0], b[0], c[0], d[0]}, Lanes{a[1], b[1], c[1], d[1]}));
+            Lanes gain = logs - load(from + e);
+            if (e + N_LANES > end) gain = Lanes{gain[0], e + 1 < end ? gain[1] : 0.0, e + 2 < end ? gain[2] : 0.0, 0.0};
+            store(to + e, logs);
+            total += gain;
         }
-        return total;
+        return sum(total);
     }
 
     // Move every threshold between its neighbours, and all of them together, by Metropolis steps.
     //
     // n_beside(k) is how many ratings inform threshold k; gain(first, last) what the trial thresholds gain in
-    // log-likelihood over the present ones, for observations of levels first to last. Returns whether the last step, of
-    // all thresholds, was taken.
-    template <class Count, class Gain>
-    bool move_cuts(f64* coordinates, Stream& stream, i64 n_own, Count n_beside, Gain gain) {
+    // log-likelihood over the present ones, for observations of levels first to last; keep(first, last) is told where
+    // they are taken.
+    template <class Count, class Gain, class Keep>
+    void move_cuts(f64* coordinates, Stream& stream, i64 n_own, Count n_beside, Gain gain, Keep keep) {
         const i64 n = all_users.n_cuts;
         for (i64 k = 0; k < n; ++k) logs[k] = coordinates[k];
         fill_cuts(logs, cuts);
+        fill_normals(stream, n + 1, normals);
         f64 prior = log_prior(logs);
         for (i64 k = 0; k < n; ++k) {
-            fill_normals(stream, 1, normals);
             const f64 toss = stream.next();
             for (i64 m = 0; m < n + 2; ++m) trial[m] = cuts[m];
             for (i64 m = 0; m < n; ++m) trial_logs[m] = logs[m];
-            trial[k + 1] += normals[0] * STEP / __builtin_sqrt(1.0 + INFORMATION * static_cast<f64>(n_beside(k)));
+            trial[k + 1] += normals[k] * STEP / __builtin_sqrt(1.0 + INFORMATION * static_cast<f64>(n_beside(k)));
             if (trial[k + 1] <= trial[k] || trial[k + 1] >= trial[k + 2]) continue;
             f64 volume = 0.0;  // of the step in coordinates
             if (k == 0) trial_logs[0] = trial[1];
@@ -194,31 +197,41 @@ struct UserDraw {
                 volume += logs[m] - trial_logs[m];
             }
             const f64 other = log_prior(trial_logs);
-            if (log(toss) < gain(k, k + 1) + other - prior + volume) accept(other, prior);
+            if (log(toss) < gain(k, k + 1) + other - prior + volume) {
+                accept(other, prior);
+                keep(k, k + 1);
+            }
         }
         const f64 step = STEP / __builtin_sqrt(1.0 + INFORMATION * static_cast<f64>(n_own));
-        fill_normals(stream, 1, normals);
         const f64 toss = stream.next();
         for (i64 m = 0; m < n; ++m) trial_logs[m] = logs[m];
-        trial_logs[0] += step * normals[0];
+        trial_logs[0] += step * normals[n];
         fill_cuts(trial_logs, trial);
         const f64 other = log_prior(trial_logs);
-        const bool is_taken = log(toss) < gain(0, n) + other - prior;
-        if (is_taken) accept(other, prior);
+        if (log(toss) < gain(0, n) + other - prior) {
+            accept(other, prior);
+            keep(0, n);
+        }
         for (i64 k = 0; k < n; ++k) coordinates[k] = logs[k];
-        return is_taken;
     }
 
     // Move thresholds given ratings, w integrated out; returns the log-likelihood.
-    f64 move_rated_cuts(f64* coordinates, Stream& stream) {
-        f64 before = 0.0, after = 0.0;
+    f64 move_rated_cuts(f64* coordinates, const i32* levels, Stream& stream) {
+        const i64 n = starts[all_users.n_cuts + 1];
+        fill_cuts(coordinates, cuts);
+        for (i64 e = 0; e < padded(n); ++e) chances[e] = 0.0;
+        fill_chances(cuts, levels, 0, n, chances, chances);
         const auto gain = [&](i64 first, i64 last) {
-            before = log_likelihood(cuts, first, last);
-            after = log_likelihood(trial, first, last);
-            return after - before;
+            return fill_chances(trial, levels, starts[first], starts[last + 1], chances, trial_chances);
+        };
+        const auto keep = [&](i64 first, i64 last) {
+            for (i64 e = starts[first]; e < starts[last + 1]; ++e) chances[e] = trial_chances[e];
         };
         const auto n_beside = [&](i64 k) { return static_cast<i64>(starts[k + 2] - starts[k]); };
-        return move_cuts(coordinates, stream, starts[all_users.n_cuts + 1], n_beside, gain) ? after : before;
+        move_cuts(coordinates, stream, n, n_beside, gain, keep);
+        f64 total = 0.0;
+        for (i64 e = 0; e < n; ++e) total += chances[e];
+        return total;
     }
 
     // The lowest threshold above a utility, and the highest that is not.
@@ -241,7 +254,7 @@ struct UserDraw {
                     if (links[c] > 0 && next_above(trial, w[links[c] - 1]) > w[e]) return -__builtin_inf();
             return 0.0;
         };
-        move_cuts(coordinates, stream, n, [&](i64) { return n; }, gain);
+        move_cuts(coordinates, stream, n, [&](i64) { return n; }, gain, [](i64, i64) {});
     }
 
     void accept(f64 value, f64& prior) {
@@ -372,15 +385,15 @@ struct UserDraw {
         }
     }
 
-    // Draw the factors from their Gaussian posterior given all else; prior N(mean, I).
-    void draw_factors(f64* user, const f64* mean, Stream& stream) {
+    // Draw the factors from their Gaussian posterior given all else; prior N(mean, diag(precision)^-1).
+    void draw_factors(f64* user, const f64* mean, const f64* precision, Stream& stream) {
         const i64 n = all_users.n_factors, first = 1 + all_users.n_rankings, width = all_users.width;
         f64* z = user + first;
         for (i64 k = 0; k < n; ++k) {
             const f64* row = products + (first + k) * width + first;
-            f64 right = mean[k] + gradient[first + k];
+            f64 right = precision[k] * mean[k] + gradient[first + k];
             for (i64 m = 0; m < n; ++m) {
-                factor[k * width + m] = row[m] + (m == k ? 1.0 : 0.0);
+                factor[k * width + m] = row[m] + (m == k ? precision[k] : 0.0);
                 right += row[m] * z[m];
             }
             rhs[k] = right;
@@ -396,7 +409,7 @@ struct UserDraw {
 
 EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
     const i64 size = 1 + n_rankings + n_factors;
-    const Population p{n_rankings, n_factors, n_cuts, size, padded(size), nullptr, nullptr, nullptr};
+    const Population p{n_rankings, n_factors, n_cuts, size, padded(size), nullptr};
     Arena arena(nullptr);
     UserDraw(arena, p, most);
     return arena.needed();
@@ -405,17 +418,18 @@ EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
 // Draw thresholds, utilities, weights and factors of users first to last - 1, one after the other given the items.
 //
 // Users are numbered from `base` on in the whole population. users (M, width) and cuts (M, C) are the state; means
-// (M, F) the prior means of factors, counts those of the weights' Dirichlet prior, counts_step apart for each user; w
-// (n,) the utilities, part of the state but where items are rated. levels (n,) of ratings and rankings; of comparisons
+// (M, F) the prior means of factors. The counts of the weights' Dirichlet prior, the precisions (F,) of factors, and
+// mean and precision of thresholds are so many steps apart for each user, 0 where they are the same for all. w (n,) the
+// utilities, part of the state but where items are rated. levels (n,) of ratings and rankings; of comparisons
 // n items with links, see draw_compared. logs (M,) becomes the log-likelihood, w integrated out (of rankings and
 // comparisons that of w).
 EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const i32* codes, const i32* levels,
                        const i64* link_offsets, const i32* links, const f64* items, i64 n_rankings, i64 n_factors,
-                       i64 n_cuts, const f64* counts, i64 counts_step, const f64* means, const f64* cut_mean,
-                       const f64* cut_precision, const u64* key, i64 base, f64* users, f64* cuts, f64* w, f64* logs,
-                       i64 most, f64* memory) {
+                       i64 n_cuts, const f64* counts, i64 counts_step, const f64* means, const f64* factor_precision,
+                       i64 factor_step, const f64* cut_precision, const f64* cut_mean, i64 cut_step, const u64* key,
+                       i64 base, f64* users, f64* cuts, f64* w, f64* logs, i64 most, f64* memory) {
     const i64 size = 1 + n_rankings + n_factors, width = padded(size);
-    const Population p{n_rankings, n_factors, n_cuts, size, width, items, cut_mean, cut_precision};
+    const Population p{n_rankings, n_factors, n_cuts, size, width, items};
     Arena arena(memory);
     UserDraw draw(arena, p, most);
     for (i64 u = first; u < last; ++u) {
@@ -423,6 +437,8 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         Stream stream = Stream::of(*key, base + u);
         f64* user = users + u * width;
         draw.counts = counts + u * counts_step;
+        draw.cut_mean = cut_mean + u * cut_step;
+        draw.cut_precision = cut_precision + u * cut_step * n_cuts;
         for (i64 e = 0; e < n; ++e) {
             draw.rows[e] = items + codes[begin + e] * width;
             draw.f[e] = dot(draw.rows[e], user, width);
@@ -431,7 +447,7 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         for (i64 e = n; e < padded(n) + N_LANES; ++e) draw.f[e] = 0.0;
         if (kind == RATED) {
             draw.find_levels(n, levels + begin);
-            logs[u] = draw.move_rated_cuts(cuts + u * n_cuts, stream);
+            logs[u] = draw.move_rated_cuts(cuts + u * n_cuts, levels + begin, stream);
             draw.draw_rated(n, stream);
         } else if (kind == RANKED) {
             logs[u] = draw.draw_ranked(n, draw.find_ranks(n, levels + begin), stream);
@@ -443,7 +459,9 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         for (i64 e = 0; e < n; ++e) w[begin + e] = draw.w[e];
         draw.collect(n, user);
         draw.move_weights(user, stream);
-        if (n_factors > 0) draw.draw_factors(user, means + u * n_factors, stream);
+        if (n_factors > 0) {
+            draw.draw_factors(user, means + u * n_factors, factor_precision + u * factor_step, stream);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 // To be raised, with ABI_VERSION in library.py, where the arguments of a function change: a stale library is then
 // refused.
-EXPORT int abi_version() { return 2; }
+EXPORT int abi_version() { return 3; }
 
 EXPORT int has_avx2() {
 #if defined(__x86_64__) || defined(__i386__)

@@ -87,8 +87,9 @@ def draw_users(
     n_users, n_factors = factor_means.shape
     n_rankings = prior.counts.shape[-1]
     logs, size = np.empty(n_users), 1 + n_rankings + n_factors
-    counts = np.broadcast_to(prior.counts, (n_users, n_rankings))
+    counts, cut_means, cut_precisions, factor_precisions = prior.for_each(n_users, n_factors)
     for u, (begin, end) in enumerate(itertools.pairwise(observed.offsets)):
+        prior = UserPrior(counts[u], cut_means[u], cut_precisions[u])
         own, user, stream = slice(begin, end), users[u], _Stream(key, base + u)
         x, said, utilities = items[observed.codes[own]], observed.levels[own], w[own]
         f = x @ user
@@ -108,11 +109,12 @@ def draw_users(
             logs[u] = -0.5 * ((utilities - f) ** 2).sum()
         products = (x.T @ x)[:size, :size]
         gradient = ((utilities - f) @ x)[:size]
-        _move_weights(user, gradient, products, counts[u], stream)
+        _move_weights(user, gradient, products, prior.counts, stream)
         if n_factors:
             z = slice(size - n_factors, size)
-            right = factor_means[u] + gradient[z] + products[z, z] @ user[z]
-            user[z] = _draw_normal(products[z, z] + np.eye(n_factors), right, stream)
+            precision = factor_precisions[u]
+            right = precision * factor_means[u] + gradient[z] + products[z, z] @ user[z]
+            user[z] = _draw_normal(products[z, z] + np.diag(precision), right, stream)
     return logs
 
 
@@ -168,9 +170,10 @@ def _move_cuts(
         return float(-0.5 * d @ prior.cut_precision @ d)
 
     now, value = _thresholds(coordinates), log_likelihood(_thresholds(coordinates))
+    normals = stream.normals(len(coordinates) + 1)
     for k in range(len(coordinates)):
         trial = now.copy()
-        trial[k + 1] += STEP / math.sqrt(1.0 + INFORMATION * beside[k]) * stream.normals(1)[0]
+        trial[k + 1] += STEP / math.sqrt(1.0 + INFORMATION * beside[k]) * normals[k]
         toss = math.log(max(stream.next(), TINY))
         if not trial[k] < trial[k + 1] < trial[k + 2]:
             continue
@@ -181,7 +184,7 @@ def _move_cuts(
             coordinates[:], now, value = point, trial, there
     step = STEP / math.sqrt(1.0 + INFORMATION * n_own)
     point = coordinates.copy()
-    point[:1] += step * stream.normals(1)
+    point[:1] += step * normals[-1]
     trial, toss = _thresholds(point), math.log(max(stream.next(), TINY))
     there = log_likelihood(trial)
     if toss < there - value + log_prior(point) - log_prior(coordinates):
