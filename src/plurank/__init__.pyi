@@ -36,6 +36,7 @@ from .metrics.rankings import align as align
 from .metrics.rankings import kendall_tau as kendall_tau
 from .metrics.rankings import ranking_error as ranking_error
 from .mixed.blank import blank_model as blank_model
+from .mixed.composition import explain as explain
 from .mixed.estimator import MixedRanking as MixedRanking
 from .mixed.selection import Selection as Selection
 from .mixed.selection import select_rankings as select_rankings

@@ -9,6 +9,7 @@ import pytest
 import plurank
 from tests.browser.axe import MISSING, find_axe, violations
 from tests.browser.conftest import PHONE
+from tests.report.made_effects import with_effects
 
 OPEN_ALL = "() => document.querySelectorAll('details').forEach((it) => { it.open = true; })"
 # what reaches further than the page does, and from where to where, in pixels
@@ -22,7 +23,7 @@ CLIPPED = "() => [...document.querySelectorAll('.scroll')].filter((it) => getCom
 @pytest.fixture(scope="module")
 def report(camps_model, tmp_path_factory):
     file = tmp_path_factory.mktemp("report") / "report.html"
-    plurank.write_report(camps_model, file)
+    plurank.write_report(with_effects(camps_model), file)
     return file.as_uri()
 
 

@@ -33,6 +33,8 @@ WRONG = {
         "--projections": ["0", f"{HUGE} --method topic --detection projections"],
         "--separation-tol": ["x", "0 --method topic", "nan --method topic"],
         "--directions": ["other", "sphere"],
+        "--people": [MISSING, "{few}", "{few} --method topic"],
+        "--formula": ["age"],
         "--engine": ["other", "dask"],
         "--scheduler": ["tcp://nowhere:1"],
         "--checkpoint": ["{out}", "{out} --resume", "{few}/x"],
@@ -61,6 +63,12 @@ WRONG = {
         "--ties": ["other"],
         "--column": ["user", "colour=red", "user=absent"],
         "--items": [MISSING, "{few}"],
+    },
+    "explain": {
+        "MODEL": [MISSING, "{model}"],
+        "--people": [MISSING, "{few}"],
+        "--attribute": ["absent --people {people}"],
+        "--level": ["0 --people {people}", "nan --people {people}"],
     },
     "report": {
         "MODEL": [MISSING],
@@ -157,7 +165,7 @@ WRONG = {
 }  # fmt: skip
 # what a command needs besides, in the order of its parameters
 REST = {
-    "demo": "", "fit": "{few} --rankings 2 --output {out}", "select": "{few}", "show": "{few}",
+    "demo": "", "fit": "{few} --rankings 2 --output {out}", "select": "{few}", "show": "{few}", "explain": "{model}",
     "report": "{model} {few}", "predict": "{model} {pairs}", "evaluate": "{model} {few}", "update": "{model} {few}",
     "serve": "{model}",
     "simulate": "--output {out}", "fetch": "sushi-a --output {out}", "convert": "{ratings} --output {out}",
@@ -197,9 +205,11 @@ ARGUMENTS = public_arguments()
 def files(few_votes, mixed_file, write, tmp_path):
     pairs = write("pairs.csv", "user,left,right", "0,1,2")
     ratings = write("ratings.csv", "user,item,rating", "a,x,1", "a,y,2")
+    people = write("people.csv", "user,age", *(f"{user},{20 + user}" for user in range(20)))
     both = write("both.csv", "user,item,rating,rank", "a,x,1,2", "a,y,2,1")
     return {
         "few": few_votes, "model": mixed_file, "pairs": pairs, "ratings": ratings, "both": both,
+        "people": people,
         "out": tmp_path / "out.csv",
     }  # fmt: skip
 
@@ -282,7 +292,7 @@ def test_the_table_has_every_parameter_that_messages_name_and_options_set():
         (Argument("ensemble", 1), "--ensemble 1"),
         (Argument("resume", True), "--resume"),
         (Argument("max_iter"), "--max-iter"),
-        (Argument("level", 0.9), "level=0.9"),
+        (Argument("tol", 0.9), "tol=0.9"),
     ],
 )
 def test_arguments_in_sentences_become_options(hint, text):

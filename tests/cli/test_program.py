@@ -7,8 +7,8 @@ from plurank.cli import program
 from plurank.kernels import library
 
 COMMANDS = (
-    "demo", "fit", "select", "show", "report", "predict", "evaluate", "update", "serve", "simulate", "fetch", "convert",
-    "transform", "ingest",
+    "demo", "fit", "select", "show", "explain", "report", "predict", "evaluate", "update", "serve", "simulate", "fetch",
+    "convert", "transform", "ingest",
 )  # fmt: skip
 
 

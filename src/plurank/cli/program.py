@@ -13,6 +13,7 @@ import plurank
 from plurank.cli.apply import evaluate_command, predict_command, transform_command
 from plurank.cli.demo import demo_command
 from plurank.cli.error_messages import improve_usage_error, is_intended, keep_interrupts, report_error, show_warning
+from plurank.cli.explain import explain_command
 from plurank.cli.output import forget_written
 from plurank.cli.prepare import convert_command, fetch_command, ingest_command, simulate_command
 from plurank.cli.publish import report_command, serve_command
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
     "fit": fit_command,
     "select": select_command,
     "show": show_command,
+    "explain": explain_command,
     "report": report_command,
     "predict": predict_command,
     "evaluate": evaluate_command,

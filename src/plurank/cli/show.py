@@ -8,6 +8,7 @@ from rich.filesize import decimal
 
 import plurank
 from plurank.cli import inputs, options
+from plurank.cli.explain import MOST_SHOWN, print_effects
 from plurank.cli.inputs import add_texts, describe_store, read_rated
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.summaries import print_committee, print_model, print_user
@@ -47,8 +48,8 @@ def show_command(
     """Summarise a data file, a store or a model.
 
     Data files: size and data-quality warnings. Stores: size. Models: the rankings, consensus and contested
-    items, and the users' weights; with --user, the weights and top items of one user; with --committee, a few
-    items such that most users find one they rank highly.
+    items, the users' weights and, where there are covariates, who follows which ranking; with --user, the weights
+    and top items of one user; with --committee, a few items such that most users find one they rank highly.
 
     \b
     Examples:
@@ -191,4 +192,19 @@ def _show_model(model: "RankingModel", user: str | None, committee: int | None, 
         emit_json(found) if as_json else print_user(out(), found)
     else:
         found = model.summary(items=True)
-        emit_json(found) if as_json else print_model(out(), found, top)
+        if as_json:
+            emit_json(found)
+            return
+        print_model(out(), found, top)
+        _show_effects(model)
+
+
+def _show_effects(model: "RankingModel") -> None:
+    """Print who follows which ranking, by the covariates that tell most; nothing without any."""
+    from plurank.report.effects import find_effects
+
+    effects = find_effects(model)
+    if effects is not None:
+        console = out()
+        console.print("\nWho follows which ranking (all covariates: plurank explain MODEL):", style="bold")
+        print_effects(console, effects, MOST_SHOWN)

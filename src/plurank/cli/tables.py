@@ -132,6 +132,31 @@ def divided_tables(console: Console, divided: list[dict[str, Any]]) -> Group:
     return Group(*tables)
 
 
+def shares_tables(console: Console, head: list[str], rows: list[list[str]]) -> Group:
+    """Show the shares of rankings by covariate, in as many tables as the terminal's width asks for.
+
+    ``rows`` hold an attribute, a level, a number of people, and a text for every ranking.
+    """
+    names = [shorten(row[1], LABEL_WIDTH) for row in rows]
+    attributes = [shorten(row[0], LABEL_WIDTH) for row in rows]
+    fixed = [attributes, names, [row[2] for row in rows]]
+    widths = (max(map(cell_len, [name, *texts])) for name, texts in zip(head, fixed, strict=False))
+    room = console.width - sum(width + 3 for width in widths) + 1
+    widest = max(PLACE_WIDTH, *(cell_len(text) for row in rows for text in row[3:]))
+    tables: list[RenderableType] = []
+    for some in _pieces(len(head) - 3, room // (widest + 3)):
+        table = plain_table(head[0].capitalize(), *(head[at].capitalize() for at in (1, 2, *(3 + k for k in some))))
+        table.columns[1].justify = "left"
+        for column in table.columns:
+            column.no_wrap = True
+        previous = ""
+        for row, name, level in zip(rows, attributes, names, strict=True):
+            table.add_row("" if row[0] == previous else name, level, row[2], *(row[3 + k] for k in some))
+            previous = row[0]
+        tables.append(table)
+    return Group(*tables)
+
+
 def novel_pairs_table(rankings: list[dict[str, Any]]) -> Table:
     """Show what sets every ranking apart: its novel pair, and how far from an order the pairs were."""
     table = plain_table("Ranking")

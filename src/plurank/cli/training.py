@@ -93,6 +93,14 @@ def fit_command(
         Directions | None,
         typer.Option(hidden=True),
     ] = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Table of covariates: user, and a column for each."),
+    ] = None,
+    formula: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Covariates to use, e.g. 'age + C(zip)'.", show_default="all columns"),
+    ] = None,
     engine: options.EngineOption = "local",
     scheduler: options.Scheduler = None,
     checkpoint: Annotated[
@@ -119,6 +127,7 @@ def fit_command(
       plurank fit votes.csv -k 3 -o paper.plurank --method topic
       plurank fit arena.parquet -k 5 -o arena.plurank --column user=person
       plurank fit votes.csv -k 3 -o model.plurank --items comments.csv
+      plurank fit votes.csv -o model.plurank --people people.csv
       plurank fit votes.store -k 10 -o model.plurank --checkpoint run1
 
     \b
@@ -150,6 +159,7 @@ def fit_command(
     make: Any = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
     model = make(n_rankings, random_state=seed, **settings)
     model.check_parameters()  # before the data are read
+    known = _check_covariates(method, {"people": people, "formula": formula})
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
     directly = method == "mixed" and mixing != "probability" and component in (None, "bradley-terry")
@@ -157,12 +167,15 @@ def fit_command(
     _warn_deprecated(settings)
     where: dict[str, Any] = {"engine": engine, "scheduler": scheduler}
     if method == "mixed":
-        where |= {"checkpoint": checkpoint, "resume": resume}
+        where |= {"checkpoint": checkpoint, "resume": resume, **known}
     title = "fitting" if n_rankings == AUTO else f"fitting {count(n_rankings, 'ranking')}"
     with say_how_to_resume(_hint_of(checkpoint)), progress(title, announce=True) as on_progress:
         model.fit(source, on_progress=on_progress, **where)
     if isinstance(source, (plurank.Store, plurank.RatedStore)):
         add_texts(model, items)
+    if people is not None:
+        for sentence in model.covariates.reports:
+            warn(sentence)
     model.save(target)
     written.append(target)
     if checkpoint is not None:
@@ -172,6 +185,16 @@ def fit_command(
         emit_json({"output": str(output), **summary, "data": {**summary["data"], **found}})
     else:
         _print_fit(model, output)
+
+
+def _check_covariates(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what is given about users; raise where it has no use."""
+    known = {name: value for name, value in given.items() if value is not None}
+    if method == "topic" and known:
+        raise ParameterError("--people and --formula belong to --method mixed, got --method topic.")
+    if "formula" in known and "people" not in known:
+        raise ParameterError("--formula requires a table of people: name it with --people.")
+    return known
 
 
 def _hint_of(checkpoint: Path | None) -> Callable[[], str]:

@@ -19,7 +19,7 @@ from plurank.types import Codes
 
 Table = TypeVar("Table", bound="PairTable")
 ValueKind = Literal["rating", "vote", "rank"]
-Excludable = Literal["user", "item", "row"]
+Excludable = Literal["user", "item", "row", "column"]
 COLUMNS = {"winners": np.int32, "losers": np.int32, "offsets": np.int64, "weights": np.float64}
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.setflags(write=False)  # as all columns are
@@ -29,7 +29,7 @@ NO_WEIGHTS.setflags(write=False)  # as all columns are
 
 @dataclass(frozen=True)
 class Exclusion:
-    """``n`` of ``total`` users, items or rows that were left out, and why: "cast a single vote", for instance."""
+    """``n`` of ``total`` users, items, rows or columns that were left out, and why: "cast a single vote"."""
 
     what: Excludable
     n: int

@@ -230,7 +230,7 @@ def _plain_integers(ids: pl.Series) -> pl.Series:
     return pl.select(pl.when(numbers.cast(pl.String) == ids).then(numbers)).to_series()
 
 
-def look_up(column: Any, labels: Labels, name: str) -> Codes:
+def look_up(column: Any, labels: Labels | pl.Series, name: str) -> Codes:
     """Find ids in a vocabulary; unknown ids get -1. The text "7" finds the number 7 and vice versa."""
     series, known = as_series(column, name), as_series(labels, name)
     if known.dtype.is_integer() and series.dtype == pl.String:

@@ -12,7 +12,7 @@ weights, or with more than ``MOST_TOKENS`` comparisons, are integrated by import
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -150,6 +150,12 @@ def likelihood_of(component: Component, prior: Floats) -> UserLikelihood:
     if component.mixing == "utility":
         return UtilityLikelihood(prior, cast(Utilities, component))
     return TokenLikelihood(prior, component.chances)
+
+
+def with_prior(likelihood: UserLikelihood, prior: Floats) -> UserLikelihood:
+    """Return how users decide whose weights come from another Dirichlet(prior)."""
+    assert isinstance(likelihood, (TokenLikelihood, UtilityLikelihood)), "only these have a prior of their own"
+    return replace(likelihood, prior=prior)
 
 
 @dataclass(frozen=True)

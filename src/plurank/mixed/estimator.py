@@ -10,6 +10,7 @@ import numpy as np
 
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
+from plurank.data.design import Design
 from plurank.data.diagnostics import add_update
 from plurank.data.encoding import join_labels, look_up
 from plurank.data.rated import RatedItems
@@ -20,7 +21,7 @@ from plurank.inference.likelihood import UserLikelihood, likelihood_of
 from plurank.inference.posterior import WeightPrior, check_error, dirichlet_counts
 from plurank.inference.user_effects import check_scale
 from plurank.metrics.predictions import Influence, check_influence, check_quality
-from plurank.mixed import rated_fields
+from plurank.mixed import item_features, people, rated_fields
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.candidates import check_selection, choose_settings
 from plurank.mixed.checkpoint import open_users
@@ -37,6 +38,7 @@ from plurank.mixed.fit import (
     update_fit,
 )
 from plurank.mixed.init import Init
+from plurank.mixed.item_features import ItemFeatures
 from plurank.mixed.priors import Priors
 from plurank.mixed.sampled import SampledRankings
 from plurank.models.base import FitResult
@@ -88,10 +90,12 @@ OWN_FIELDS: Fields = {
     "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
     "member_weights_": Field("f", ("members", "M", "K"), "on the simplex"),
     **rated_fields.FIELDS,
+    **people.FIELDS,
+    **item_features.FIELDS,
 }
 
 
-class MixedRanking(SampledRankings, OldAttributes):
+class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
     """Mixed-membership model over rankings: K rankings with scores, and every user's mixture of them.
 
     Fitted by maximum a posteriori: quasi-Newton steps for the scores, with the user weights integrated out.
@@ -255,6 +259,9 @@ class MixedRanking(SampledRankings, OldAttributes):
         X: Any,
         y: None = None,  # noqa: ARG002
         *,
+        people: Any = None,
+        formula: str | None = None,
+        items: Any = None,
         engine: EngineName = "local",
         scheduler: Any = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -276,6 +283,14 @@ class MixedRanking(SampledRankings, OldAttributes):
             The data; a frame has columns user, winner, loser and, optionally, weight, or user, item and rating or rank.
         y : None
             Ignored; scikit-learn passes it.
+        people : data frame, path or None, default=None
+            Covariates of the users, one row each, with a column user: numbers, categories, or truth values. The weights
+            of users then depend on them, see ``effects``. Users without a row count as average.
+        formula : str or None, default=None
+            Which covariates, as in ``"age + gender"``; None takes all columns.
+        items : data frame, path or None, default=None
+            Features of the items, one row each, with a column item: what each ranking rewards, see ``item_effects``
+            and ``add_items``.
         engine : {"local", "dask"}, default="local"
             Where passes or sweeps over a store run: in this process, or on the workers of dask.distributed.
         scheduler : str, dask.distributed.Client or None, default=None
@@ -324,10 +339,31 @@ class MixedRanking(SampledRankings, OldAttributes):
         source = as_observations(X)
         if self.mixing == "probability" or self.component != "bradley-terry":
             source = _compare(source)
-        return self._run_fit(
+        design, matrix = self._learn_design(source, people, formula)
+        self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
-            resume=resume,
+            resume=resume, matrix=matrix,
         )  # fmt: skip
+        if design is not None and matrix is not None:
+            self._store_people(design, matrix)
+        if items is not None:
+            self._learn_items(items)
+        return self
+
+    def _learn_design(self, source: Any, table: Any, formula: str | None) -> tuple[Design | None, Floats | None]:
+        """Return how covariates of the users become numbers, and these numbers (M, P); None without covariates."""
+        if table is None:
+            if formula is not None:
+                raise ParameterError(
+                    (Argument("formula"), " says which covariates count, and needs ", Argument("people"), "."),
+                    parameter="formula",
+                )
+            return None, None
+        if self.component != "bradley-terry":
+            raise ParameterError(
+                (Argument("people"), " requires ", Argument("component", "bradley-terry"), "."), parameter="people"
+            )
+        return Design.learn(table, source.users, "user", formula)
 
     def _fit(
         self,
@@ -336,11 +372,12 @@ class MixedRanking(SampledRankings, OldAttributes):
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None = None,
         resume: bool = False,
+        matrix: Floats | None = None,
     ) -> FitResult:
         if isinstance(source, (RatedItems, RatedStore)):
             if self.n_rankings != "auto":
                 check_enough_users(self.n_rankings, source.n_users)
-            return self._fit_rated(source, engine, on_progress, checkpoint)
+            return self._fit_rated(source, engine, on_progress, checkpoint, matrix)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
@@ -355,7 +392,7 @@ class MixedRanking(SampledRankings, OldAttributes):
                 settings, selection = choose_settings(self.settings, self.n_rankings, self.mixing, source, on_progress)
             if kept is not None:
                 kept.selection = selection
-            found = fit_users(settings, users, kept, on_progress)
+            found = fit_users(settings, users, kept, on_progress, matrix)
         found.selection = selection
         return found
 
@@ -401,6 +438,8 @@ class MixedRanking(SampledRankings, OldAttributes):
     def _store(self, result: FitResult) -> None:
         for name in rated_fields.FIELDS:
             setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit found others
+        for name in (*people.FIELDS, *item_features.FIELDS):
+            setattr(self, name, None)
         super()._store(result)
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
             kind = ORDERS[self.component]
@@ -442,6 +481,7 @@ class MixedRanking(SampledRankings, OldAttributes):
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
         rated_fields.check_draws(self)
+        people.check_people(self)
 
     def _check_enough(self, source: Comparisons | Store) -> None:
         if self.n_rankings != "auto":
@@ -457,7 +497,7 @@ class MixedRanking(SampledRankings, OldAttributes):
         """Let comparisons made from ratings count as what was observed; if unknown, they are as in the fit."""
         return observe(comparisons, self.from_ratings, self.from_ratings_, self.rating_weight_)
 
-    def update(self, X: Any, *, on_progress: Progress = silent) -> Self:
+    def update(self, X: Any, *, people: Any = None, on_progress: Progress = silent) -> Self:
         """Learn from further data of known and new users and items, without those seen before.
 
         What earlier data said is summarised by a Gaussian posterior of the scores and a Dirichlet posterior of each
@@ -469,6 +509,8 @@ class MixedRanking(SampledRankings, OldAttributes):
         X : Comparisons, Ratings, Rankings, Store or data frame
             The further data. A model of ratings, votes or rankings takes any of these; others take comparisons, and
             make them of ratings and rankings.
+        people : data frame, path or None, default=None
+            Covariates of new users, as in the fit; what is known of others stays.
         on_progress : callable, default=silent
             Called with the name of a stage and the share of it that is done.
 
@@ -516,25 +558,30 @@ class MixedRanking(SampledRankings, OldAttributes):
             )
         with one_blas_thread():
             if self.posterior is None:
-                self._update(self.as_observed(more), on_progress)
+                self._update(self.as_observed(more), people, on_progress)
             else:
-                self._update_draws(more, on_progress)
+                self._update_draws(more, people, on_progress)
         self._add_votes(more)
         self.data_ = add_update(self.data_, more, len(self.users_), len(self.items_))
         if self.posterior is None:
             self._warn_if_unfinished()
         return self
 
-    def _update(self, more: Comparisons, on_progress: Progress) -> None:
+    def _update(self, more: Comparisons, people: Any, on_progress: Progress) -> None:
         items, item_codes = join_labels(self.items_, more.items, "item")
         users, user_codes = join_labels(self.users_, more.users, "user")
         sides = item_codes[more.winners], item_codes[more.losers]
         comparisons = Comparisons(*sides, more.offsets, items, more.users, more.weights)
         priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
-        known = Known(priors, self._members(), self.score_errors_, user_codes, len(items), len(users))
+        new = self.describe_users(users[len(self.users_) :], people)
+        known = Known(
+            priors, self._members(), self.score_errors_, user_codes, len(items), len(users), self.prior_counts(new)
+        )
         for name, value in update_fit(self._chosen_settings, known, comparisons, on_progress).items():
             setattr(self, f"{name}_", value)
         self.items_, self.users_ = items, users
+        if self.people_ is not None and new is not None:
+            self.people_ = np.vstack([self.people_, new.astype(np.float32)])
 
     def _add_votes(self, more: Comparisons | RatedItems) -> None:
         """Count the votes of an update; levels of agreement stay where it has none."""
@@ -578,6 +625,7 @@ class MixedRanking(SampledRankings, OldAttributes):
             "score_scale": float(self.score_scale_),
             "rated": bool(self.from_ratings_),
             "rating_weight": float(self.rating_weight_),
+            "covariates": None if self.covariates is None else self.covariates.describe(),
             **{name: float(value) for name, value in self._order_values(()).items()},
         }
 
@@ -591,8 +639,10 @@ class MixedRanking(SampledRankings, OldAttributes):
         return {kind.attribute[:-1]: getattr(self, kind.attribute)} if kind and kind.shape == shape else {}
 
     def _details(self) -> dict[str, str]:
-        if self.posterior is not None:
-            return self._rated_details(self.posterior)
+        found = self._compared_details() if self.posterior is None else self._rated_details(self.posterior)
+        return found if self.covariates is None else {**found, "covariates": self.covariates.describe()}
+
+    def _compared_details(self) -> dict[str, str]:
         kind = ORDERS.get(self.component)
         found = {"a ranking is": SCORES if kind is None else kind.about, "mixing": MIXING_IN_WORDS[self.mixing_]}
         if "flip_probability" in self._order_values(()):
@@ -619,20 +669,22 @@ class MixedRanking(SampledRankings, OldAttributes):
         users = Memberships(self.user_weights_, self.user_concentration_, self.mean_weights_, self.concentration_)
         return members_of(self._component(), users, self.member_scores_, self.member_weights_)
 
-    def _infer_weights(self, comparisons: Comparisons) -> Floats:
+    def _infer_weights(self, comparisons: Comparisons, described: Floats | None = None) -> Floats:
         if self.posterior is not None:
-            return self.posterior.weights(comparisons)
-        weights = self._members()[0].fold_in(self.as_observed(comparisons)).weights
+            return self.posterior.weights(comparisons, described)
+        counts = self.prior_counts(described)
+        weights = self._members()[0].fold_in(self.as_observed(comparisons), counts).weights
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def memberships(self, comparisons: Any = None) -> list[Any]:
-        """Return the model's own users, or those of comparisons of its own items, once for every member."""
+    def memberships(self, comparisons: Any = None, described: Floats | None = None) -> list[Any]:
+        """Return the model's own users, or those of comparisons of its own items, once for every member; described:
+        their covariates (m, P)."""
         if self.posterior is not None:
-            return list(self.posterior.users(comparisons))
+            return list(self.posterior.users(comparisons, described))
         if comparisons is None:
             return [member.users for member in self._members()]
-        observed = self.as_observed(comparisons)
-        return [member.fold_in(observed) for member in self._members()]
+        observed, counts = self.as_observed(comparisons), self.prior_counts(described)
+        return [member.fold_in(observed, counts) for member in self._members()]
 
     def probabilities(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of users, -1 for unknown ones."""
@@ -651,10 +703,6 @@ class MixedRanking(SampledRankings, OldAttributes):
             likelihood_of(member.component, dirichlet_counts(member.users.mean_weights, self.concentration_))
             for member in self._members()
         ]
-
-    def interval_likelihood(self) -> UserLikelihood:
-        """Return the likelihood of new users, with a prior that counts at most as a uniform one where it was chosen."""
-        return likelihood_of(self._component(), self.membership_prior.trusted)
 
     def _win_probabilities(self, winners: Codes, losers: Codes) -> Floats:
         return self._component().chances(winners, losers)

@@ -29,7 +29,8 @@ from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, re
 from plurank.mixed.users import Users
 from plurank.models.base import FitResult
 from plurank.models.prediction import Memberships
-from plurank.random import RandomState, as_generator, spawn
+from plurank.random import RandomState, as_generator, draw_seed, spawn
+from plurank.regression.coefficients import Coefficients
 from plurank.store.store import Store
 from plurank.topic.orders import OrderedComponent, PairCounts
 from plurank.types import Codes, Floats, Progress, silent
@@ -62,18 +63,19 @@ class Settings:
 
     def generators(self) -> "Generators":
         """Return one generator per purpose, all from the one seed."""
-        priors, init, user_effects, *members = spawn(as_generator(self.random_state), 2 + self.ensemble)
-        return Generators(priors, init, user_effects, members)
+        priors, init, user_effects, *members, people = spawn(as_generator(self.random_state), 3 + self.ensemble)
+        return Generators(priors, init, user_effects, members, people)
 
 
 class Generators(NamedTuple):
-    """Random generators of a fit: for the choice of priors, the initial scores, the user effects, and one for each
-    member of the ensemble but the first."""
+    """Random generators of a fit: for the choice of priors, the initial scores, the user effects, one for each member
+    of the ensemble but the first, and for the regression on covariates."""
 
     priors: np.random.Generator
     init: np.random.Generator
     user_effects: np.random.Generator
     members: list[np.random.Generator]
+    people: np.random.Generator
 
 
 @dataclass(kw_only=True)
@@ -96,6 +98,10 @@ class MixedFit(FitResult):
     influence: dict[str, Any] | None = None
     user_effect_scale: float | None = None
     selection: dict[str, Any] | None = None
+    coefficients: Floats | None = None
+    coefficient_draws: Floats | None = None
+    people_concentration: float | None = None
+    slope_scale: float | None = None
 
     def members(self) -> list["Member"]:
         """Return the fits that predictions average over."""
@@ -109,13 +115,14 @@ class Member(NamedTuple):
     component: BradleyTerry | OrderedComponent
     users: Memberships
 
-    def fold_in(self, comparisons: Comparisons) -> Memberships:
-        """Infer the weights of other users."""
+    def fold_in(self, comparisons: Comparisons, counts: Floats | None = None) -> Memberships:
+        """Infer the weights of other users; counts (m, K): of their Dirichlet prior, if it is not everybody's."""
         mean, concentration = self.users.mean_weights, self.users.concentration
-        init = np.tile(mean, (comparisons.n_users, 1))
-        prior = dirichlet_counts(mean, concentration)[None]
+        prior = dirichlet_counts(mean, concentration)[None] if counts is None else counts
+        init = np.broadcast_to(prior / prior.sum(axis=1, keepdims=True), (comparisons.n_users, len(mean)))
         seen = self.component.update_memberships(comparisons, init, prior, MEMBERSHIP_ROUNDS)
-        return Memberships(seen.means, seen.user_concentration, mean, concentration)
+        own = Memberships(seen.means, seen.user_concentration, mean, concentration)
+        return own if counts is None else own.replace_unknown(np.diff(comparisons.offsets) == 0, counts)
 
 
 def members_of(
@@ -138,8 +145,17 @@ def predict(members: Sequence[Member], users: Sequence[Memberships], rows: Codes
     return np.mean(each, axis=0)
 
 
-def fit_users(settings: Settings, users: Users, checkpoint: Checkpoint | None, on_progress: Progress) -> MixedFit:
-    """Fit rankings to users, resuming from a checkpoint where there is one, and examine what they say of the users."""
+def fit_users(
+    settings: Settings,
+    users: Users,
+    checkpoint: Checkpoint | None,
+    on_progress: Progress,
+    design: Floats | None = None,
+) -> MixedFit:
+    """Fit rankings to users, resuming from a checkpoint where there is one, and examine what they say of the users.
+
+    design: covariates (M, P) that their weights may depend on.
+    """
     generators = settings.generators()
     if checkpoint is not None and checkpoint.saved is not None:
         saved = checkpoint.saved
@@ -151,7 +167,7 @@ def fit_users(settings: Settings, users: Users, checkpoint: Checkpoint | None, o
         quality = predictions.to_dict() if predictions and settings.component == "bradley-terry" else None
     if checkpoint is not None:
         checkpoint.rated, checkpoint.quality = rated, quality
-    found = _fit_rankings(settings, users, rated, priors, generators, on_progress, checkpoint, with_errors=True)
+    found = _fit_rankings(settings, users, rated, priors, generators, on_progress, checkpoint, design, with_errors=True)
     found.quality = quality
     found.user_effect_scale = _choose_user_effects(settings, found, users.source, generators.user_effects)
     found.influence = _find_influence(settings, found, users.source)
@@ -186,14 +202,18 @@ def _fit_rankings(
     generators: Generators,
     on_progress: Progress,
     checkpoint: Checkpoint | None = None,
+    design: Floats | None = None,
     *,
     with_errors: bool = False,
 ) -> MixedFit:
     """Fit rankings and weights, and the ensemble's other members, with given priors."""
     users = users.count_as_observed(priors.rating_weight) if rated else users
     refined, own, priors = _fit_scores(settings, users, priors, generators.init, on_progress, checkpoint)
-    if settings.component == "bradley-terry":
+    if design is not None and settings.n_rankings > 1:
+        found = _finish_regressed(settings, own, refined, priors, design, generators.people)
+    elif settings.component == "bradley-terry":
         found = _finish_scores(own, refined, priors, _error_prior(settings, priors) if with_errors else None)
+        found.pop("score_covariances", None)
     else:
         found = _finish_orders(settings, own, refined.component, priors, on_progress)
     others = [_fit_member(settings, users, priors, found["rankings"], rng, on_progress) for rng in generators.members]
@@ -246,20 +266,73 @@ def _error_prior(settings: Settings, priors: Priors) -> ScorePrior:
 
 
 def _finish_scores(
-    users: Users, refined: Refinement[BradleyTerry], priors: Priors, error_prior: ScorePrior | None
+    users: Users,
+    refined: Refinement[BradleyTerry],
+    priors: Priors,
+    error_prior: ScorePrior | None,
+    counts: Floats | None = None,
 ) -> dict[str, Any]:
     """Return the scores, with their errors where these have a prior, and the users' posterior.
 
-    Empirical Bayes once more: the mean of the users' Dirichlet prior becomes the mean of their current weights.
+    counts: the Dirichlet counts (M, K) of users with covariates; all others have the same. Empirical Bayes once more:
+    the mean of the users' Dirichlet prior becomes the mean of their current weights.
     """
     component, mean = refined.component, users.mean_weights()
-    counts = dirichlet_counts(mean, priors.concentration)[None]
+    counts = dirichlet_counts(mean, priors.concentration)[None] if counts is None else counts
     more = None if error_prior is None else hessian_off_peak(users, component, counts, error_prior)
     known = users.finish(component, counts, MEMBERSHIP_ROUNDS)
     found = {**_outcome(refined, mean, known.means), "scores": component.scores}
     if error_prior is not None and more is not None:
+        found["score_covariances"] = error_prior.covariances(known.information + more)
         found["score_errors"], found["score_correlations"] = error_prior.errors(known.information + more)
     return {**found, "user_concentration": known.user_concentration}
+
+
+def _finish_regressed(
+    settings: Settings,
+    users: Users,
+    refined: Refinement[BradleyTerry],
+    priors: Priors,
+    design: Floats,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Let weights depend on covariates where these predict them, and refine the scores with what users then have as
+    their prior; return what was found, with draws of the coefficients."""
+    from plurank.mixed.membership_regression import (
+        FEW_USERS,
+        WIDE,
+        ScorePosterior,
+        choose_slope_scale,
+        draw_coefficients,
+        fit_regression,
+        sample_people,
+    )
+
+    error_prior = _error_prior(settings, priors)
+    plain = dirichlet_counts(users.mean_weights(), priors.concentration)
+    sample = sample_people(users, design, draw_seed(rng))
+    scale = choose_slope_scale(refined.component, sample, plain)
+    init = Coefficients.constant(plain, design.shape[1])
+    regression = fit_regression(refined.component, sample.limit(FEW_USERS), init, scale or WIDE)
+    if scale is None:
+        found = _finish_scores(users, refined, priors, error_prior)
+    else:
+        counts = regression.coefficients.counts_of(design)
+        again = refine_scores(
+            users, refined.component, counts, priors.scores, max_iter=settings.max_iter, tol=settings.tol,
+        )  # fmt: skip
+        regression = fit_regression(again.component, sample, regression.coefficients, scale)
+        found = _finish_scores(users, again, priors, error_prior, regression.coefficients.counts_of(design))
+    roots = np.linalg.cholesky(found.pop("score_covariances"))
+    posterior = ScorePosterior(found["scores"], roots, priors.concentration, priors.concentration_error)
+    draws = draw_coefficients(regression, posterior, found["component"], sample)
+    return {
+        **found,
+        "coefficients": regression.coefficients.table,
+        "people_concentration": regression.coefficients.concentration,
+        "coefficient_draws": np.array([draw.table for draw in draws]),
+        "slope_scale": scale or 0.0,
+    }
 
 
 def _finish_orders(
@@ -375,7 +448,8 @@ def _find_influence(settings: Settings, found: MixedFit, source: Comparisons | S
 class Known:
     """What an update goes on from: priors, the fits that are averaged, and the errors of the scores (Q, K).
 
-    codes (m,) are those of the users at hand among all, known and new; n_items and n_users count all.
+    codes (m,) are those of the users at hand among all, known and new; n_items and n_users count all. new_counts are
+    those of the Dirichlet priors of new users, if these have covariates.
     """
 
     priors: Priors
@@ -384,6 +458,7 @@ class Known:
     codes: Codes
     n_items: int
     n_users: int
+    new_counts: Floats | None = None
 
 
 def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_progress: Progress) -> dict[str, Any]:
@@ -395,7 +470,9 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     first, codes = known.members[0].users, known.codes
     n_new_items, n_new_users = known.n_items - len(known.errors), known.n_users - len(first.weights)
     counts = np.maximum(first.user_concentration, first.concentration)[:, None] * first.weights
-    fresh = np.tile(dirichlet_counts(first.mean_weights, first.concentration), (n_new_users, 1))
+    fresh = known.new_counts
+    if fresh is None:
+        fresh = np.tile(dirichlet_counts(first.mean_weights, first.concentration), (n_new_users, 1))
     counts = np.vstack([counts, fresh])[codes]
     vague, wide = known.priors.scores, _error_prior(settings, known.priors)
     precision = np.pad(wide.precision_beyond(known.errors), ((0, n_new_items), (0, 0)))

@@ -57,10 +57,15 @@ class ScorePrior:
         """What data have said about scores with standard errors (Q, K), without what this prior says: precisions."""
         return np.maximum(1.0 / errors**2 - 1.0 / (self.own**2 + self.shared**2), 0.0)
 
+    def covariances(self, information: Floats) -> Floats:
+        """Covariances of every item's scores (Q, K, K), given the information about them (Q, K, K)."""
+        found = np.linalg.inv(self.add_precision(information))
+        return np.asarray((found + found.transpose(0, 2, 1)) / 2.0)
+
     def errors(self, information: Floats) -> tuple[Floats, Floats]:
         """Standard errors of scores (Q, K), and their correlations (K, K) averaged over items, given the information
         about them (Q, K, K)."""
-        covariance = np.linalg.inv(self.add_precision(information))
+        covariance = self.covariances(information)
         errors = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
         return errors, (covariance / (errors[:, :, None] * errors[:, None, :])).mean(axis=0)
 

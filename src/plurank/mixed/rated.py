@@ -20,9 +20,11 @@ from plurank.data.split import some_users
 from plurank.engine.local import Engine
 from plurank.metrics.predictions import Quality
 from plurank.mixed.candidates import AUTO_NUMBERS, Candidates, Choice, Predictions, search
+from plurank.mixed.membership_regression import choose_slope_scale_by, compose, weights_of
 from plurank.mixed.rated_fields import DRAWN
 from plurank.models.base import FitResult
 from plurank.random import RandomState, as_generator, draw_seed
+from plurank.regression.coefficients import Coefficients
 from plurank.text import count
 from plurank.thurstone.blocks import RatedSource, Scale
 from plurank.thurstone.chains import ChainResult, Length, Moments, run_chain, run_chains
@@ -162,6 +164,7 @@ class RatedCandidates(Candidates):
         self.held_out = HeldOutPairs.of(self.sample, rng)  # type: ignore[arg-type]
         self.found: dict[tuple[Mixing, int], Predictions] = {}
         self.trials: dict[Shape, Trial] = {}
+        self.draws: dict[Shape, list[Draw]] = {}
         self.seed = draw_seed(rng)
         if self.held_out is not None:
             self.observations = Observations.of(self.held_out.train)
@@ -182,6 +185,7 @@ class RatedCandidates(Candidates):
         if shape not in self.trials:
             assert self.held_out is not None
             result = run_chain(self.observations, shape, [self.seed, 0], self.exposure, CHOICE_LENGTH)
+            self.draws[shape] = result.draws
             users, held_out = [draw.known() for draw in result.draws], self.held_out
             nobody = np.full(len(held_out.rows), -1, dtype=held_out.rows.dtype)
             self.trials[shape] = Trial(
@@ -205,6 +209,19 @@ class RatedCandidates(Candidates):
             self.found[mixing, n_rankings] = Predictions(own, by_mean)
         return self.found[mixing, n_rankings]
 
+    def find_help(self, n_rankings: int, people: Floats | None, source: RatedSource) -> bool:
+        """Check on held-out users whether covariates (M, P) of the source's users predict their weights."""
+        if people is None or n_rankings == 1:
+            return False
+        assert self.held_out is not None
+        plain = Shape(n_rankings, 0)
+        self.attempt(plain)
+        draws = self.draws[plain]
+        rows = look_up(self.held_out.train.users, source.users, "user")
+        constant = Coefficients.constant(np.mean([draw.counts for draw in draws], axis=0), people.shape[1])
+        rng = np.random.default_rng([self.seed, 1])
+        return choose_slope_scale_by(weights_of(draws, people[rows]), constant, rng) is not None
+
     def choose_parts(self, n_rankings: int, n_factors: int) -> tuple[list[Shape], Floats]:
         """Choose whose draws predictions average over: chains without factors, with them, or both; and return the
         probabilities of what was held out."""
@@ -225,11 +242,18 @@ def sweeps_per_iter(n_observations: int, n_users: int) -> float:
     return float(np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, MOST_SWEEPS))
 
 
-def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_progress: Progress = silent) -> RatedFit:
-    """Choose what is "auto", sample, and summarise."""
+def fit_rated(
+    source: RatedSource,
+    settings: RatedSettings,
+    engine: Engine,
+    on_progress: Progress = silent,
+    people: Floats | None = None,
+) -> RatedFit:
+    """Choose what is "auto", sample, and summarise; people: covariates (M, P) of the users."""
     rng = as_generator(settings.random_state)
     seed = draw_seed(rng)
-    choice, shapes, quality = _choose(source, replace(settings, random_state=seed), on_progress)
+    choice, shapes, quality, helps = _choose(source, replace(settings, random_state=seed), on_progress, people)
+    own_people = people if helps else None
     observations = Observations.of(source, engine)
     exposure = find_exposure(observations, np.random.default_rng([seed, 1]))
     plain = Shape(shapes[0].n_rankings, 0)
@@ -240,7 +264,7 @@ def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_p
     for number, shape in enumerate(wanted):
         progress = _part_of(on_progress, number, len(wanted))
         found[shape] = run_chains(
-            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress
+            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people
         )
     n_factors = wanted[-1].n_factors
     exposure = exposure if n_factors else Exposure.none(source.n_items)
@@ -260,9 +284,33 @@ def fit_rated(source: RatedSource, settings: RatedSettings, engine: Engine, on_p
     moments = reduce(Moments.merge, (result.moments for result in shown))
     return _summarise(
         source, moments, best.log_likelihoods, found[shapes[-1]][1], selection=choice, quality=quality,
-        arrays=as_arrays(draws, observations.scale, exposure),
+        arrays={**as_arrays(draws, observations.scale, exposure), **_regression_of(shown, draws, people, helps)},
         explained=explain(by_rankings, predicting) if n_factors else None,
     )  # fmt: skip
+
+
+def _regression_of(shown: list[ChainResult], draws: list[Draw], people: Floats | None, helps: bool) -> dict[str, Any]:
+    """Return the fitted attributes that say how weights depend on covariates, which chains know if that helps."""
+    if people is None or draws[0].scores.shape[1] == 1:
+        return {}
+    if not helps:
+        by_rankings = [draw for draw in draws if draw.shown]
+        counts = np.mean([draw.counts for draw in by_rankings], axis=0)
+        init = Coefficients.constant(counts, people.shape[1])
+        error = float(np.std([np.log(draw.counts.sum()) for draw in by_rankings]))
+        composed = compose(weights_of(by_rankings, people), init, error)
+        return {
+            "coefficients_": composed.mean(axis=0), "coefficient_draws_": composed,
+            "people_concentration_": float(counts.sum()), "slope_scale_": 0.0,
+        }  # fmt: skip
+    tables = np.concatenate([result.tables for result in shown])
+    return {
+        "draw_slopes_": np.array([draw.slopes for draw in draws]),
+        "coefficients_": tables.mean(axis=0),
+        "coefficient_draws_": tables,
+        "people_concentration_": float(np.mean([draw.counts.sum() for draw in draws if draw.shown])),
+        "slope_scale_": float(np.sqrt((tables[:, 1:] ** 2).mean())),
+    }
 
 
 def _part_of(on_progress: Progress, number: int, n: int) -> Progress:
@@ -276,9 +324,10 @@ def _count_draws(source: RatedSource, shape: Shape, scale: Scale) -> int:
 
 
 def _choose(
-    source: RatedSource, settings: RatedSettings, on_progress: Progress
-) -> tuple[dict[str, Any] | None, list[Shape], dict[str, Any] | None]:
-    """Choose the numbers of rankings and factors; return the choice, the shapes to average over, and the quality."""
+    source: RatedSource, settings: RatedSettings, on_progress: Progress, people: Floats | None
+) -> tuple[dict[str, Any] | None, list[Shape], dict[str, Any] | None, bool]:
+    """Choose the numbers of rankings and factors; return the choice, the shapes to average over, the quality, and
+    whether covariates of users help to predict them."""
     numbers = AUTO_NUMBERS if settings.n_rankings == "auto" else (settings.n_rankings,)
     candidates = RatedCandidates(source, settings, numbers[-1])
     n_factors = settings.n_factors
@@ -289,7 +338,7 @@ def _choose(
         answer = f"{few}, so that nothing was chosen: {count(numbers[0], 'ranking')}, no factors."
         choice = Choice(numbers[0], "utility", answer, [], None)
         given = settings.n_factors if settings.n_factors != "auto" else 0
-        return (choice.to_dict() if len(numbers) > 1 else None), [Shape(numbers[0], given)], None
+        return (choice.to_dict() if len(numbers) > 1 else None), [Shape(numbers[0], given)], None, False
     selection = None
     n_rankings = numbers[0]
     if len(numbers) > 1:
@@ -304,7 +353,7 @@ def _choose(
     one = candidates.attempt(Shape(1, 0)).own
     assert candidates.held_out is not None
     quality = Quality.of(len(candidates.held_out.train), own, one)
-    return selection, shapes, quality.to_dict()
+    return selection, shapes, quality.to_dict(), candidates.find_help(n_rankings, people, source)
 
 
 def _summarise(

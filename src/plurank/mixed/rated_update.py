@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import join_labels, look_up
+from plurank.data.encoding import Labels, join_labels, look_up
 from plurank.data.rated import RatedItems
 from plurank.mixed.rated import LOG_ODDS, concentrations, explain
 from plurank.mixed.rated_fields import DRAWN
@@ -26,14 +26,17 @@ from plurank.types import Codes, Floats, Masks, Progress
 SEED = 20_261_119  # where the model has no seed of its own
 
 
-def update_rated(model: Any, more: Comparisons | RatedItems, on_progress: Progress) -> dict[str, Any]:
-    """Learn what users have said since; return the fitted attributes that change, by name."""
+def update_rated(model: Any, more: Comparisons | RatedItems, people: Any, on_progress: Progress) -> dict[str, Any]:
+    """Learn what users have said since; return the fitted attributes that change, by name. people: a table with
+    covariates of new users."""
     items, _ = join_labels(model.items_, more.items, "item")
     users, rows = join_labels(model.users_, more.users, "user")
     before: UtilityPosterior = model.posterior
     grown = replace(before, items=items, exposure=_grow(before.exposure, len(items)))
     said = _in_own_items(grown, more)
-    parts = observe(said, grown.scale, grown.exposure, before.draws[0].cut_mean)
+    described = _describe_people(model, users[len(model.users_) :], people)
+    own = None if described is None else described[rows].astype(np.float64)
+    parts = [part.describe(own) for part in observe(said, grown.scale, grown.exposure, before.draws[0].cut_mean)]
     sizes = Sizes(len(items), len(users))
     n_updates = 0 if model.data_ is None else model.data_["n_updates"]
     seed = [_seed_of(model.random_state), n_updates]
@@ -54,7 +57,13 @@ def update_rated(model: Any, more: Comparisons | RatedItems, on_progress: Progre
         attributes["explained_"] = explain(shown, [draw for draw in draws if draw.share > 0])
     for name, field in (("member_scores_", len(items)), ("member_weights_", len(users))):
         attributes[name] = np.zeros((0, field, len(model.mean_weights_)))
-    return {**attributes, "items_": items, "users_": users}
+    return {**attributes, "items_": items, "users_": users, "people_": described}
+
+
+def _describe_people(model: Any, new: Labels, people: Any) -> Floats | None:
+    """Return the covariates (M, P) of all users, where the model has any."""
+    known, more = model.people_, model.describe_users(new, people)
+    return None if known is None or more is None else np.vstack([known, more.astype(np.float32)])
 
 
 def _seed_of(random_state: RandomState) -> int:

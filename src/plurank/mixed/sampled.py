@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from plurank import models
 from plurank.choices import Auto
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series, look_up
@@ -20,7 +21,7 @@ from plurank.engine.local import Engine
 from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError
 from plurank.inference.posterior import LEVEL
 from plurank.mixed import rated_fields
-from plurank.mixed.leaderboard import ScoredRankings
+from plurank.mixed.people import PeopleEffects
 from plurank.models.base import FitResult
 from plurank.models.prediction import ScoreMethod, skip_unknown
 from plurank.models.sklearn_api import check_is_fitted
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from plurank.models.person import Person
 
 
-class SampledRankings(ScoredRankings, loadable=False):
+class SampledRankings(PeopleEffects, loadable=False):
     """Rankings whose posterior may have been sampled; ``posterior`` is None where it was not."""
 
     n_rankings: int | Auto
@@ -73,6 +74,7 @@ class SampledRankings(ScoredRankings, loadable=False):
         engine: Engine,
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None,
+        matrix: Floats | None,
     ) -> FitResult:
         from plurank.mixed.rated import fit_rated
 
@@ -81,7 +83,7 @@ class SampledRankings(ScoredRankings, loadable=False):
                 (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
                 parameter="checkpoint",
             )
-        return fit_rated(source, self.rated_settings(source), engine, on_progress)
+        return fit_rated(source, self.rated_settings(source), engine, on_progress, matrix)
 
     def rated_settings(self, source: RatedItems | RatedStore) -> "RatedSettings":
         """Return the parameters of a fit to ratings or rankings; raise where one is for comparisons."""
@@ -100,10 +102,10 @@ class SampledRankings(ScoredRankings, loadable=False):
         n_chains = max(self.ensemble, LEAST_CHAINS)
         return RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
 
-    def _update_draws(self, more: Comparisons | RatedItems, on_progress: Progress) -> None:
+    def _update_draws(self, more: Comparisons | RatedItems, people: Any, on_progress: Progress) -> None:
         from plurank.mixed.rated_update import update_rated
 
-        for name, value in update_rated(self, more, on_progress).items():
+        for name, value in update_rated(self, more, people, on_progress).items():
             setattr(self, name, value)
 
     def _warn_if_unfinished(self) -> None:
@@ -244,30 +246,31 @@ class SampledRankings(ScoredRankings, loadable=False):
         self.weights_of(user, None)  # raises for somebody unknown
         return self.posterior.rank(self.posterior.users(), int(look_up([user], self.users_, "user")[0]))
 
-    def _person(self, answers: Any) -> "Person":
+    def _person(self, answers: Any, described: Floats | None = None) -> "Person":
         if self.posterior is None:
-            return super()._person(answers)
+            return models.Person(self, self._answers_of(answers), self.prior_of(described))
         from plurank.mixed.utilities import RatedPerson
 
         said = answers if answers is None or isinstance(answers, (list, tuple)) else read_observations(answers)
         if not isinstance(said, RatedItems):
-            return RatedPerson(self, self._answers_of(answers))
+            return RatedPerson(self, self._answers_of(answers), described)
         if said.n_users != 1:
             raise DataError(f"expected the answers of one person, got {said.n_users:,} users. Use transform for many.")
-        return RatedPerson(self, self.posterior.in_own_items(said))
+        return RatedPerson(self, self.posterior.in_own_items(said), described)
 
     def _as_said(self, X: Any) -> Any:
         return super()._as_said(X) if self.posterior is None else read_observations(X)
 
-    def _transform_source(self, source: Any, unknown: str) -> Floats:
+    def _transform_source(self, source: Any, unknown: str, people: Any = None) -> Floats:
         source = source.to_memory() if isinstance(source, RatedStore) else source
         if self.posterior is None or not isinstance(source, RatedItems):
-            return super()._transform_source(source, unknown)
+            return super()._transform_source(source, unknown, people)
         known = source if unknown == "error" else skip_unknown(source, self.items_)
         weights = np.tile(self.mean_weights_, (source.n_users, 1))
         if len(known):
             rows = look_up(known.users, source.users, "user")
-            weights[rows] = self.posterior.weights(self.posterior.in_own_items(known))
+            own = self.posterior.in_own_items(known)
+            weights[rows] = self.posterior.weights(own, self.describe_users(known.users, people))
         return weights
 
     def agreement(self, level: float = LEVEL) -> pl.DataFrame:

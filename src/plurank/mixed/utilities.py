@@ -74,38 +74,50 @@ class UtilityPosterior:
             levels = np.searchsorted(middle, said.values).astype(np.int32)[said.levels]
         return replace(said, codes=codes[said.codes], levels=levels, items=self.items, values=values, texts=None)
 
-    def users(self, said: Comparisons | RatedItems | None = None) -> list[DrawnUsers]:
+    def users(self, said: Comparisons | RatedItems | None = None, people: Floats | None = None) -> list[DrawnUsers]:
         """Return the model's own users, or draws of those who said something about its items, to predict with.
 
         Of the latter there are several for every draw of the items, as what they said is decided by few utilities.
         """
         if said is None:
             return [draw.known() for draw in self.draws]
-        return self.fold_in(said)
+        return self.fold_in(said, people=people)
 
-    def fold_in(self, said: Comparisons | RatedItems, repeats: int = REPEATS, seed: int = SEED) -> list[DrawnUsers]:
-        """Draw users who said something so many times for every draw that predictions average over."""
-        return self._fold_in(self.draws, said, repeats, seed)
+    def fold_in(
+        self,
+        said: Comparisons | RatedItems,
+        repeats: int = REPEATS,
+        seed: int = SEED,
+        people: Floats | None = None,
+    ) -> list[DrawnUsers]:
+        """Draw users who said something so many times for every draw that predictions average over; people: their
+        covariates (m, P)."""
+        return self._fold_in(self.draws, said, repeats, seed, people)
 
     def _fold_in(
-        self, draws: Sequence[Draw], said: Comparisons | RatedItems, repeats: int = REPEATS, seed: int = SEED
+        self,
+        draws: Sequence[Draw],
+        said: Comparisons | RatedItems,
+        repeats: int = REPEATS,
+        seed: int = SEED,
+        people: Floats | None = None,
     ) -> list[DrawnUsers]:
         with one_blas_thread():
-            each = (fold_in(draws, said, self.scale, self.exposure, seed + n) for n in range(repeats))
+            each = (fold_in(draws, said, self.scale, self.exposure, seed + n, people) for n in range(repeats))
             return [users for drawn in each for users in drawn]
 
-    def draw_weights(self, said: Comparisons | RatedItems) -> Floats:
-        """Draw the weights of users who said something, (draws, m, K)."""
-        weights = np.array([each.weights for each in self._fold_in(self.by_rankings, said)])
+    def draw_weights(self, said: Comparisons | RatedItems, people: Floats | None = None) -> Floats:
+        """Draw the weights of users who said something and may have covariates (m, P), (draws, m, K)."""
+        weights = np.array([each.weights for each in self._fold_in(self.by_rankings, said, people=people)])
         return weights / weights.sum(axis=2, keepdims=True)
 
     def draws_of(self, users: Sequence[DrawnUsers]) -> list[Draw]:
         """Return the draw of the items that belongs to each draw of users."""
         return [*self.draws] * (len(users) // len(self.draws))
 
-    def weights(self, said: Comparisons | RatedItems) -> Floats:
+    def weights(self, said: Comparisons | RatedItems, people: Floats | None = None) -> Floats:
         """Posterior means of users' weights, (m, K)."""
-        return np.asarray(self.draw_weights(said).mean(axis=0))
+        return np.asarray(self.draw_weights(said, people).mean(axis=0))
 
     def probabilities(self, users: Sequence[DrawnUsers], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of users, -1 for unknown ones; of ratings, given that they differ."""
@@ -175,13 +187,15 @@ def _share_agreeing(draw: Draw, rows: Integers) -> Floats:
 
 def draws_of(model: Any) -> list[Draw]:
     """Return all draws that are attributes of a model, those that predict and those of its rankings."""
-    more = (model.draw_chains_.tolist(), model.draw_shares_.tolist(), model.draw_shown_.tolist())
+    slopes = model.draw_slopes_
+    slopes = np.zeros((len(model.draw_chains_), 0, 0)) if slopes is None else slopes
+    more = (model.draw_chains_.tolist(), model.draw_shares_.tolist(), model.draw_shown_.tolist(), slopes)
     return [
         Draw(
             **{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()},
-            chain=chain, share=share, shown=shown,
+            chain=chain, share=share, shown=shown, slopes=own,
         )
-        for n, (chain, share, shown) in enumerate(zip(*more, strict=True))
+        for n, (chain, share, shown, own) in enumerate(zip(*more, strict=True))
     ]  # fmt: skip
 
 
@@ -198,18 +212,18 @@ def _own_utilities(draw: Draw, users: DrawnUsers, rows: Codes, items: Codes) -> 
 class RatedPerson(Person):
     """One person with a few answers, by a model that was fitted to ratings, votes or rankings."""
 
-    def __init__(self, model: Any, answers: Comparisons | RatedItems) -> None:
+    def __init__(self, model: Any, answers: Comparisons | RatedItems, people: Floats | None = None) -> None:
         super().__init__(model, answers)  # type: ignore[arg-type]
-        self._posterior = model.posterior
+        self._posterior, self._people = model.posterior, people
 
     @cached_property
     def _users(self) -> list[DrawnUsers]:
         """Draws of the person to predict with."""
-        return list(self._posterior.users(self._answers))
+        return list(self._posterior.users(self._answers, self._people))
 
     @cached_property
     def _draws(self) -> list[Draws]:
-        weights = self._posterior.draw_weights(self._answers)[:, 0]
+        weights = self._posterior.draw_weights(self._answers, self._people)[:, 0]
         return [Draws(weights, np.full(len(weights), 1.0 / len(weights)))]
 
     def weight_intervals(self, level: float = LEVEL) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from .consensus import camps as camps
 from .persistence import save as save
 from .person import Person as Person
 from .person import as_answers as as_answers
+from .person import first_pair as first_pair
 from .streaming import write_weights as write_weights
 from .summary import facts_as_html as facts_as_html
 from .summary import list_divided as list_divided

@@ -535,10 +535,7 @@ class RankingModel(PreferenceModel):
         >>> len(model.next_pair([(0, 1)]))
         2
         """
-        pairs = self.fold_in(answers).next_pairs(1)
-        if not len(pairs):
-            raise DataError("every pair of items was asked already; there is no next one.")
-        return pairs.select("left", "right").row(0)
+        return models.first_pair(self.fold_in(answers))
 
     def weights_of(self, user: Any, weights: Any) -> Floats:
         """Return the weights (K,) of a user, or those given, or the population's."""

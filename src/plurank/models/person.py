@@ -17,8 +17,8 @@ from plurank.data.encoding import (
 )
 from plurank.engine.blocks import as_comparisons
 from plurank.exceptions import DataError
-from plurank.inference.likelihood import UserLikelihood, user_seeds
-from plurank.inference.posterior import LEVEL, N_DRAWS, Draws
+from plurank.inference.likelihood import UserLikelihood, user_seeds, with_prior
+from plurank.inference.posterior import LEVEL, N_DRAWS, Draws, WeightPrior
 from plurank.inference.questions import choose_questions
 from plurank.inference.user_effects import Deviations, find_deviations
 from plurank.models.base import RankingModel, weight_table
@@ -38,6 +38,8 @@ class Person:
         The fitted model.
     answers : Comparisons
         The answers, of the model's own items.
+    prior : WeightPrior or None, default=None
+        The prior of the person's weights, if it is not that of everybody.
 
     Examples
     --------
@@ -49,9 +51,10 @@ class Person:
     (3, (2,))
     """
 
-    def __init__(self, model: RankingModel, answers: Comparisons) -> None:
+    def __init__(self, model: RankingModel, answers: Comparisons, prior: WeightPrior | None = None) -> None:
         self._model = model
         self._answers = answers
+        self._prior = prior
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{weight:.2f}" for weight in self.weights)
@@ -65,7 +68,13 @@ class Person:
     @cached_property
     def _draws(self) -> list[Draws]:
         """What the weights may be, for every fit that the model averages over."""
-        return [self._draw(likelihood) for likelihood in self._model.likelihoods()]
+        return [self._draw(likelihood) for likelihood in self._likelihoods]
+
+    @cached_property
+    def _likelihoods(self) -> list[UserLikelihood]:
+        """How the person decides, for every fit that the model averages over."""
+        found = list(self._model.likelihoods())
+        return found if self._prior is None else [with_prior(each, self._prior.counts) for each in found]
 
     def _draw(self, likelihood: UserLikelihood) -> Draws:
         weighed = self._model.as_observed(self._answers)
@@ -95,9 +104,9 @@ class Person:
             If ``level`` is not between 0 and 1.
         """
         check_share("level", level)
-        prior, draws, weights = self._model.membership_prior, self._draws[0], self.weights
+        prior, draws, weights = self._prior or self._model.membership_prior, self._draws[0], self.weights
         if prior.surplus:
-            draws = self._draw(self._model.interval_likelihood())
+            draws = self._draw(with_prior(self._likelihoods[0], prior.trusted))
         lower, upper = draws.bounds(level)
         lower, upper = np.minimum(lower, weights), np.maximum(upper, weights)
         return weight_table(weights, *prior.widen(weights, lower, upper, level))
@@ -197,7 +206,7 @@ class Person:
         return pl.DataFrame([*sides, pl.Series("gain", found.gain), pl.Series("probability", found.probability)])
 
     def _fits(self) -> Iterator[tuple[UserLikelihood, Draws]]:
-        return zip(self._model.likelihoods(), self._draws, strict=True)
+        return zip(self._likelihoods, self._draws, strict=True)
 
     def _asked(self, skip: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
         """Return the numbers of items of pairs that must not be asked; those of items unknown do not matter."""
@@ -213,6 +222,14 @@ class Person:
     def _answered(self) -> list[tuple[int, int]]:
         """Return the numbers of items of pairs that were answered."""
         return list(zip(self._answers.winners.tolist(), self._answers.losers.tolist(), strict=True))
+
+
+def first_pair(person: Person) -> tuple[Any, Any]:
+    """Return the pair to ask a person next; raise where every pair was asked."""
+    pairs = person.next_pairs(1)
+    if not len(pairs):
+        raise DataError("every pair of items was asked already; there is no next one.")
+    return pairs.select("left", "right").row(0)
 
 
 def as_answers(answers: Any, items: Labels) -> Comparisons:

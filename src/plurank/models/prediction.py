@@ -55,6 +55,14 @@ class Memberships(NamedTuple):
         weights = np.vstack([self.mean_weights, self.weights[asked[1:]]])
         return weights, np.append(self.concentration, self.user_concentration[asked[1:]]), at.astype(np.int32)
 
+    def replace_unknown(self, unknown: Masks, counts: Floats) -> "Memberships":
+        """Give users of whom nothing is known, (m,), what their prior says, counts (m, K)."""
+        total = counts.sum(axis=1)
+        return self._replace(
+            weights=np.where(unknown[:, None], counts / total[:, None], self.weights),
+            user_concentration=np.where(unknown, total, self.user_concentration),
+        )
+
     def join(self, others: "Memberships") -> "Memberships":
         """Put others after these."""
         weights = np.vstack([self.weights, others.weights])
@@ -130,17 +138,23 @@ class PreferenceModel(Estimator):
     def _item_utilities(self) -> list[Floats]:
         """Log odds of every item to be preferred to another, in every ranking, (Q, K), for every fit averaged over."""
 
-    def _transform_source(self, source: Comparisons | Store, unknown: str) -> Floats:
-        return np.concatenate([self._transform(piece, unknown) for piece in iterate_users(source, labelled=False)])
+    def _transform_source(self, source: Comparisons | Store, unknown: str, people: Any = None) -> Floats:
+        pieces = iterate_users(source, labelled=people is not None)
+        return np.concatenate([self._transform(piece, unknown, people) for piece in pieces])
 
-    def _transform(self, comparisons: Comparisons, unknown: str) -> Floats:
+    def _transform(self, comparisons: Comparisons, unknown: str, people: Any) -> Floats:
         if unknown == "error":
-            return self._infer_weights(self._in_own_items(comparisons))
+            return self._infer_described(self._in_own_items(comparisons), people)
         known = skip_unknown(comparisons, self.items_)
         weights = np.tile(self.mean_weights_, (comparisons.n_users, 1))
         if len(known):
-            weights[look_up(known.users, comparisons.users, "user")] = self._infer_weights(self._in_own_items(known))
+            rows = look_up(known.users, comparisons.users, "user")
+            weights[rows] = self._infer_described(self._in_own_items(known), people)
         return weights
+
+    def _infer_described(self, comparisons: Comparisons, people: Any) -> Floats:  # noqa: ARG002
+        """Infer the weights of users (M, K), of whom a table may tell more; only ``MixedRanking`` has a use for it."""
+        return self._infer_weights(comparisons)
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability that a user prefers one item to another.
@@ -283,10 +297,6 @@ class PreferenceModel(Estimator):
         """Return how new users decide, for every fit that the model averages over."""
         return [TokenLikelihood(self.membership_prior.counts, self._win_probabilities)]
 
-    def interval_likelihood(self) -> UserLikelihood:
-        """Return how new users decide, as far as intervals of their weights count on the prior."""
-        return self.likelihoods()[0]
-
     def accuracy(self, X: Any) -> float:
         """Return the share of test comparisons whose preferred item is predicted.
 
@@ -407,7 +417,10 @@ class PreferenceModel(Estimator):
         >>> model.transform(plurank.Comparisons.from_arrays(["new", "new"], [0, 1], [1, 2])).shape
         (1, 2)
         """
-        users, weights = self._weights_of(X, unknown)
+        return self._as_output(*self._weights_of(X, unknown))
+
+    def _as_output(self, users: Callable[[], Labels], weights: Floats) -> Any:
+        """Return weights (n_users, K) as ``set_output`` wants them."""
         output = self._output()
         if output == "default":
             return weights
@@ -432,12 +445,12 @@ class PreferenceModel(Estimator):
         users, weights = self._weights_of(X, unknown)
         return self._as_polars(users(), weights)
 
-    def _weights_of(self, X: Any, unknown: str) -> tuple[Callable[[], Labels], Floats]:
+    def _weights_of(self, X: Any, unknown: str, people: Any = None) -> tuple[Callable[[], Labels], Floats]:
         """Return what reads the users' ids, which of a store takes time, and their weights, (n_users, K)."""
         check_is_fitted(self)
         check_choice("unknown", unknown, Unknown)
         source = self._as_said(X)
-        weights, order = self._transform_source(source, unknown), _appearance(X, source)
+        weights, order = self._transform_source(source, unknown, people), _appearance(X, source)
         if order is None:
             return lambda: source.users, weights
         return lambda: source.users[order], weights[order]

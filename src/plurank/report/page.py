@@ -6,12 +6,14 @@ from importlib.resources import files
 from os import PathLike
 from typing import Any
 
+import polars as pl
 from jinja2 import Environment, StrictUndefined
 
 from plurank.baselines.quality import check_model, held_out_quality
 from plurank.data.diagnostics import Summary
 from plurank.engine.blocks import as_source
 from plurank.exceptions import ParameterError, PlurankError
+from plurank.inference.posterior import LEVEL
 from plurank.io import check_target, write_beside
 from plurank.metrics.predictions import Quality
 from plurank.models.base import RankingModel
@@ -19,8 +21,10 @@ from plurank.models.consensus import TOO_FEW
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.report import sections, story
 from plurank.report.camps import FEWEST, Camp, camps_of
+from plurank.report.effects import find_effects, order_attributes
 from plurank.report.figures.contested import draw_agreement, draw_contested
 from plurank.report.figures.data import draw_comparisons
+from plurank.report.figures.effects import draw_effects
 from plurank.report.figures.evaluation import draw_calibration, draw_selection
 from plurank.report.figures.people import draw_people
 from plurank.report.figures.places import draw_rankings
@@ -42,7 +46,7 @@ from plurank.store.store import Store
 from plurank.types import Progress, silent
 
 TITLE = "What people prefer"
-N_DRAWN = 6  # items of each list in a figure
+N_DRAWN = 6  # items of each list, or covariates, in a figure
 NOT_MEASURED = (
     "How well the model predicts was not measured, because that takes the comparisons. Run: "
     "plurank report MODEL COMPARISONS -o report.html"
@@ -146,6 +150,7 @@ def _render(
     template = environment.from_string((resources / "page.html.jinja").read_text(encoding="utf-8"))
     camps = camps_of(model, with_people=with_people)
     ground = _find_ground(model)
+    effects = find_effects(model)
     on_ground = "" if ground is None else describe_ground(model, ground)
     fewest = 1 if with_people else FEWEST
     summary = model.summary()
@@ -168,7 +173,8 @@ def _render(
         not_judged=reason,
         influence=story.influence_of(summary),
         selection=summary.get("selection"),
-        figures=_draw(model, source, quality, camps, ground, summary.get("selection"), fewest, on_progress),
+        by_covariate=sections.by_covariate(effects),
+        figures=_draw(model, source, quality, camps, ground, effects, summary.get("selection"), fewest, on_progress),
         settings=sections.settings(summary),
         versions=sections.versions(),
         method=sections.name_method(summary),
@@ -191,6 +197,7 @@ def _draw(
     quality: Quality | None,
     camps: list[Camp],
     ground: Ground | None,
+    effects: pl.DataFrame | None,
     selection: dict[str, Any] | None,
     fewest: int,
     on_progress: Progress,
@@ -200,6 +207,10 @@ def _draw(
     wanted: dict[str, tuple[Any, Table | None]] = {"rankings": (lambda: draw_rankings(model, None, ground), places)}
     if len(model.rankings_) > 1:
         wanted["people"] = (lambda: draw_people(model, fewest), sections.shares_table(camps))
+    if effects is not None:
+        named = order_attributes(effects)[:N_DRAWN]
+        shown = pl.concat([effects.filter(pl.col("attribute") == name) for name in named])
+        wanted["effects"] = (lambda: draw_effects(shown, LEVEL), sections.effects_table(effects))
     if ground is not None and any(ground.lists.values()):
         if ground.agreement is not None:
             shares = agreement_table(model, ground, fewest)

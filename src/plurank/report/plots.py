@@ -141,6 +141,31 @@ class Plots:
 
         return draw_people(self._model)
 
+    def effects(self, covariate: str | None = None, level: float = 0.9) -> "Chart":
+        """Draw the shares of the rankings by covariate: dots with intervals, and curves over numbers.
+
+        Parameters
+        ----------
+        covariate : str or None, default=None
+            One covariate; None draws all.
+        level : float, default=0.9
+            Probability that an interval holds the share.
+
+        Returns
+        -------
+        Chart
+            The figure. Levels with fewer than five people are named, and not drawn.
+
+        Raises
+        ------
+        ParameterError
+            If the model was fitted without covariates.
+        """
+        from plurank.report.effects import effects_of
+        from plurank.report.figures.effects import draw_effects
+
+        return draw_effects(effects_of(self._model, covariate, level), level)
+
     def convergence(self) -> "Chart":
         """Draw the log posterior after each pass of the fit.
 

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from plurank.data.diagnostics import Summary
 from plurank.data.encoding import look_up
@@ -13,7 +14,7 @@ from plurank.metrics.rankings import places_from_one
 from plurank.mixed.leaderboard import ScoredRankings
 from plurank.models.base import RankingModel
 from plurank.models.summary import NOUNS, describe_mixing
-from plurank.report import descriptions
+from plurank.report import descriptions, effects
 from plurank.report.camps import FEWEST, Camp
 from plurank.report.ground import Ground
 from plurank.report.page_blocks import Table, table
@@ -192,6 +193,20 @@ def who(model: RankingModel, *, with_people: bool) -> dict[str, Any]:
 
 def _named(users: list[Any], remarks: list[str]) -> str:
     return listing([f"{fit_text(label(user), 40)} ({remark})" for user, remark in zip(users, remarks, strict=True)])
+
+
+def by_covariate(found: pl.DataFrame | None) -> dict[str, Any] | None:
+    """Say who follows which ranking, as far as covariates tell; None where there are none."""
+    if found is None:
+        return None
+    sentences, rest = effects.describe_effects(found)
+    return {"sentences": sentences, "rest": rest, "note": effects.NO_CAUSE}
+
+
+def effects_table(found: pl.DataFrame) -> Table:
+    """List the shares of the rankings for every level of a covariate."""
+    head, rows = effects.pivot(found)
+    return table(["level", *head[2:]], [(f"{attribute}: {level}", *rest) for attribute, level, *rest in rows])
 
 
 def shares_table(camps: list[Camp]) -> Table:

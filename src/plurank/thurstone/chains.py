@@ -10,10 +10,12 @@ from scipy.special import ndtr
 from plurank.thurstone.diagnostics import Convergence
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.people import PeopleRegression, table_of
 from plurank.thurstone.sampler import Chain, Observations, Shape
 from plurank.types import Floats, Integers, Progress, silent
 
 SAME = 0.8  # correlation of scores between chains that have found the same rankings
+MOST_TABLES = 120  # of coefficients that a chain keeps
 N_PAIRS = 20  # whose probabilities are followed to see whether chains agree
 
 
@@ -110,17 +112,20 @@ def align(scores: Floats, reference: Floats) -> Integers:
 
 @dataclass
 class ChainResult:
-    """What a chain leaves: draws, moments, its log-likelihood (n,) and probabilities of pairs (n, P) by sweep."""
+    """What a chain leaves: draws, moments, its log-likelihood (n,) and probabilities of pairs (n, P) by sweep; and
+    tables of coefficients (n, 1 + P, K), where there are covariates of users."""
 
     draws: list[Draw]
     moments: Moments
     log_likelihoods: Floats
     pairs: Floats
+    tables: Floats
 
     def reorder(self, order: Integers) -> None:
         """Put the rankings into this order."""
         self.moments.reorder(order)
         self.draws = [draw.reorder(order) for draw in self.draws]
+        self.tables = self.tables[:, :, order]
 
 
 def run_chain(
@@ -131,15 +136,17 @@ def run_chain(
     length: Length,
     on_progress: Progress = silent,
     prior: tuple[Floats, Floats] | None = None,
+    people: Floats | None = None,
 ) -> ChainResult:
-    """Run one chain."""
-    chain = Chain(observations, shape, seed, exposure, prior)
+    """Run one chain; people: covariates (M, P) of the users."""
+    chain = Chain(observations, shape, seed, exposure, prior, None if people is None else PeopleRegression(people))
     source = observations.source
     moments = Moments.blank(source.n_items, source.n_users, shape.n_rankings)
     rng = np.random.default_rng(0)  # the same pairs for all chains
     users = rng.integers(source.n_users, size=N_PAIRS)
     sides = rng.integers(source.n_items, size=(2, N_PAIRS))
     draws: list[Draw] = []
+    tables = []
     pairs, number = [], int(seed[-1])
     for sweep in range(length.n_sweeps):
         chain.sweep()
@@ -148,11 +155,14 @@ def run_chain(
         if after <= 0:
             continue
         order = moments.add(chain)
+        if people is not None:
+            tables.append(table_of(chain.population.counts, chain.population.slopes)[:, order])
         pairs.append(_pair_chances(chain, users, sides))
         if after % length.thin == 0 and len(draws) < length.n_draws:
             draws.append(Draw.of(chain, number).reorder(order))
     logs = np.array(chain.log_likelihoods[length.burn_in :])
-    return ChainResult(draws, moments, logs, np.array(pairs))
+    kept = np.array(tables).reshape(len(tables), 1 if people is None else 1 + people.shape[1], shape.n_rankings)
+    return ChainResult(draws, moments, logs, np.array(pairs), kept[:: max(len(kept) // MOST_TABLES, 1)])
 
 
 def _pair_chances(chain: Chain, users: Integers, sides: Integers) -> Floats:
@@ -173,6 +183,7 @@ def run_chains(
     length: Length,
     n_chains: int,
     on_progress: Progress = silent,
+    people: Floats | None = None,
 ) -> tuple[list[ChainResult], Convergence]:
     """Run several chains, the one with the highest mean log-likelihood first, and diagnose whether they agree."""
 
@@ -180,7 +191,7 @@ def run_chains(
         return lambda stage, done: on_progress(stage, (n + done) / n_chains)
 
     results = [
-        run_chain(observations, shape, [*seed, n], exposure, length, report(n)) for n in range(n_chains)
+        run_chain(observations, shape, [*seed, n], exposure, length, report(n), people=people) for n in range(n_chains)
     ]  # one after the other: kernels use all threads
     convergence = Convergence.of(
         np.array([each.log_likelihoods for each in results]), np.array([each.pairs for each in results]),

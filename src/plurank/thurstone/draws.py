@@ -1,13 +1,14 @@
 """Draws from the posterior, and what is predicted by averaging over them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from plurank.thurstone.hyperparameters import Population
+from plurank.thurstone.hyperparameters import NO_SLOPES, Population
+from plurank.thurstone.people import counts_of
 from plurank.thurstone.sampler import Chain, Shape
 from plurank.types import Codes, Floats, Integers
 
@@ -19,7 +20,8 @@ LEAST_CHANCE = 1e-9  # of anything predicted
 class Draw:
     """One draw: scores (Q, K) and factors (Q, F) of items; weights (M, K), factors (M, F) and thresholds (M, C) of
     users; their priors: Dirichlet counts (K,), mean (C,) and precision (C, C) of thresholds, coefficients (G, F); the
-    number of the chain; the share that the draw has in predictions; and whether its rankings are those shown."""
+    number of the chain; the share that the draw has in predictions; whether its rankings are those shown; and slopes
+    (P, K) of the logarithms of counts on covariates, where these are known."""
 
     scores: Floats
     item_factors: Floats
@@ -33,6 +35,7 @@ class Draw:
     chain: int = 0
     share: float = 1.0
     shown: bool = True
+    slopes: Floats = field(default_factory=lambda: NO_SLOPES)
 
     @classmethod
     def of(cls, chain: Chain, number: int = 0) -> "Draw":
@@ -43,12 +46,15 @@ class Draw:
         return cls(
             table[:, :1] + table[:, 1:first], table[:, first:].copy(), users[:, 1:first].astype(single),
             users[:, first:].astype(single), chain.cuts.astype(single), population.counts, population.cut_mean,
-            population.cut_precision, population.coefficients, number,
+            population.cut_precision, population.coefficients, number, slopes=population.slopes,
         )  # fmt: skip
 
     def reorder(self, order: Integers) -> "Draw":
         """Put the rankings into this order."""
-        return replace(self, scores=self.scores[:, order], weights=self.weights[:, order], counts=self.counts[order])
+        slopes = self.slopes[:, order] if len(self.slopes) else self.slopes
+        return replace(
+            self, scores=self.scores[:, order], weights=self.weights[:, order], counts=self.counts[order], slopes=slopes
+        )
 
     def centre(self) -> "Draw":
         """Move the origin of utilities to the mean score, which changes no prediction: a chain draws it anew in every
@@ -80,8 +86,13 @@ class Draw:
         items[:, 1 : 1 + self.scores.shape[1]] = self.scores
         items[:, 1 + self.scores.shape[1] : size] = self.item_factors
         return Population(
-            items, np.zeros(size), np.eye(size), self.counts, self.cut_mean, self.cut_precision, self.coefficients
-        )
+            items, np.zeros(size), np.eye(size), self.counts, self.cut_mean, self.cut_precision, self.coefficients,
+            slopes=self.slopes,
+        )  # fmt: skip
+
+    def counts_of(self, design: Floats | None) -> Floats:
+        """Return the Dirichlet counts of users with covariates (m, P), (m, K); of users without, (K,)."""
+        return self.counts if design is None or not len(self.slopes) else counts_of(self.counts, self.slopes, design)
 
     @property
     def mean_weights(self) -> Floats:

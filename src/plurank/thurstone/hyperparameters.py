@@ -24,11 +24,13 @@ FIRST_PRECISION, PRECISION_SHAPE, PRECISION_RATE = 10.0, 1.0, 0.05  # of coeffic
 CONCENTRATION_SHARE, CONCENTRATION_ERROR = 2 / 3, 1.0  # median of the concentration over K, sd of its logarithm
 SLICE_WIDTH, FARTHEST_LOG = 1.0, 8.0
 SMALLEST_WEIGHT = 1e-300
+NO_SLOPES = np.zeros((0, 0))
 
 
 class Population(NamedTuple):
-    """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,); mean
-    (C,) and precision (C, C) of thresholds; coefficients (G, F) of factors on exposure, and their precision."""
+    """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,), where
+    there are covariates those of users with covariates 0; mean (C,) and precision (C, C) of thresholds; coefficients
+    (G, F) of factors on exposure, and their precision; and slopes (P, K) of the logarithms of counts on covariates."""
 
     items: Floats
     item_mean: Floats
@@ -38,6 +40,7 @@ class Population(NamedTuple):
     cut_precision: Floats
     coefficients: Floats
     coefficient_precision: float = FIRST_PRECISION
+    slopes: Floats = NO_SLOPES
 
 
 class UserSums(NamedTuple):

@@ -83,12 +83,17 @@ def _first_utilities(depths: Integers, cuts: Floats | None) -> Floats:
 @dataclass(frozen=True)
 class Said:
     """What some users said, as kernels take it: rows (m,) of the users, their observations, utilities (n,) that agree
-    with these, and the users' exposure (m, G)."""
+    with these, the users' exposure (m, G), and their covariates (m, P), where they have any."""
 
     rows: Integers
     data: BlockData
     utilities: Floats
     exposure: Floats
+    people: Floats | None = None
+
+    def describe(self, people: Floats | None) -> "Said":
+        """Return the same with covariates, given those (M, P) of all users."""
+        return self if people is None else replace(self, people=people[self.rows])
 
 
 def observe(said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cut_mean: Floats) -> list[Said]:
@@ -120,10 +125,16 @@ def observe(said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cu
 
 
 def fold_in(
-    draws: Sequence[Draw], said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, seed: int = SEED
+    draws: Sequence[Draw],
+    said: Comparisons | RatedItems,
+    scale: Scale,
+    exposure: Exposure,
+    seed: int = SEED,
+    people: Floats | None = None,
 ) -> list[DrawnUsers]:
-    """Draw new users, once for every draw of the items; one chain goes on from draw to draw."""
-    parts = observe(said, scale, exposure, draws[0].cut_mean)
+    """Draw new users, who may have covariates (m, P), once for every draw of the items; one chain goes on from draw to
+    draw."""
+    parts = [part.describe(people) for part in observe(said, scale, exposure, draws[0].cut_mean)]
     drawn = [_draw(draws, part, seed) for part in parts]
     if len(parts) == 1:
         return drawn[0]
@@ -164,7 +175,7 @@ def _draw(draws: Sequence[Draw], said: Said, seed: int) -> list[DrawnUsers]:
     before = -1
     for number, draw in enumerate(draws):
         population = draw.population()
-        prior = kernels.UserPrior(population.counts, population.cut_mean, population.cut_precision)
+        prior = kernels.UserPrior(draw.counts_of(said.people), population.cut_mean, population.cut_precision)
         means = np.ascontiguousarray(said.exposure @ draw.coefficients)
         for sweep in range(SWEEPS if draw.chain == before else BURN_IN):
             key = as_key(seed, number, sweep)

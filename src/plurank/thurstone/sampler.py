@@ -27,6 +27,7 @@ from plurank.thurstone.exposure import (
     sum_of_users,
 )
 from plurank.thurstone.hyperparameters import Population, UserSums
+from plurank.thurstone.people import PeopleRegression, counts_of
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
@@ -175,7 +176,8 @@ class Chain:
     """A Markov chain of the posterior. ``sweep`` moves it on.
 
     observations: the data. shape: of the model. seed: of all its random numbers. exposure: what factors are regressed
-    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known.
+    on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known. people: how
+    weights depend on covariates, where these are known.
     """
 
     observations: Observations
@@ -183,6 +185,7 @@ class Chain:
     seed: Sequence[int]
     exposure: Exposure
     prior: tuple[Floats, Floats] | None = None
+    people: PeopleRegression | None = None
     population: Population = field(init=False)
     states: list[UserState] = field(init=False)
     n_sweeps: int = 0
@@ -200,6 +203,8 @@ class Chain:
             items, np.zeros(size), np.eye(size), hyper.first_counts(n_rankings), self.first_cuts, 2.0 * np.eye(n_cuts),
             np.zeros((self.exposure.n, n_factors)),
         )  # fmt: skip
+        if self.people is not None:
+            self.population = self.population._replace(slopes=np.zeros((self.people.n_covariates, n_rankings)))
         if self.exposure.n and n_factors:
             self.exposure_products = self.observations.reduce(_exposure_products, self.exposure)
         else:
@@ -224,7 +229,8 @@ class Chain:
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
         power = self.ridge_step.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
-        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power)
+        design = None if self.people is None else self.people.design
+        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, design)
         engine, units = self.observations.engine, list(zip(self.observations.blocks, self.states, strict=True))
         states: list[list[UserState]] = []
         parts = engine.map(_sweep_blocks, shared, group_units(units, engine.least_units))
@@ -242,19 +248,43 @@ class Chain:
         assert sums.raised is not None
         population, (items, log_weights) = self.population, sums.raised
         prior = population.item_mean, population.item_precision
-        counts, log_jacobian = ridge.raise_counts(population.counts, power)
-        before = ridge.Weights(sums.users.n, sums.users.log_weights, population.counts)
-        gain = ridge.log_ratio(before, before._replace(log_weights=log_weights, counts=counts), power, log_jacobian)
+        counts, slopes, gain = self._raise_prior(sums.users, log_weights, power)
         gain += ridge.log_marginal(*items, *prior) - ridge.log_marginal(*sums.items, *prior)
         chance = float(np.exp(min(gain, 0.0)))
         self.ridge_step.adapt(chance)
         if rng.random() >= chance:
             return sums
-        weights = slice(1, 1 + self.shape.n_rankings)
-        for state in self.states:
-            state.vectors[:, weights] = ridge.raise_weights(state.vectors[:, weights], power)
-        self.population = population._replace(counts=counts)
+        for weights in self._weights():
+            weights[:] = ridge.raise_weights(weights, power)
+        self.population = population._replace(counts=counts, slopes=slopes)
         return SweepSums(items, sums.users._replace(log_weights=log_weights), None)
+
+    def _raise_prior(self, users: UserSums, log_weights: Floats, power: float) -> tuple[Floats, Floats, float]:
+        """Return the counts (K,) and slopes (P, K) that go with weights raised to a power, and by how much the log
+        density of weights and their prior grows."""
+        population = self.population
+        counts, log_jacobian = ridge.raise_counts(population.counts, power)
+        if self.people is None:
+            before = ridge.Weights(users.n, users.log_weights, population.counts)
+            after = before._replace(log_weights=log_weights, counts=counts)
+            return counts, population.slopes, ridge.log_ratio(before, after, power, log_jacobian)
+        weights, slopes = self._weights(), power * population.slopes
+        if not (np.isfinite(counts).all() and (counts > 0.0).all()):
+            return population.counts, population.slopes, -np.inf
+        raised = [ridge.raise_weights(block, power) for block in weights]
+        gain = self.people.log_density(counts, slopes, raised)
+        gain -= self.people.log_density(population.counts, population.slopes, weights)
+        n_moved = (users.n + self.people.n_covariates) * (len(counts) - 1)
+        return counts, slopes, gain + n_moved * float(np.log(power)) + log_jacobian
+
+    def counts_of_users(self) -> Floats:
+        """The Dirichlet counts of all users, (K,) where they are the same for all, else (M, K)."""
+        counts, slopes = self.population.counts, self.population.slopes
+        return counts if self.people is None else counts_of(counts, slopes, self.people.design)
+
+    def _weights(self) -> list[Floats]:
+        """The weights of users in blocks, (m, K) each, as they lie in their vectors."""
+        return [state.vectors[:, 1 : 1 + self.shape.n_rankings] for state in self.states]
 
     def _shift(self, rng: np.random.Generator) -> None:
         """Draw the origin of utilities: popularity and thresholds move together, which no observation notices.
@@ -294,13 +324,20 @@ class Chain:
                 users.n, users.cuts, users.cut_products, self.first_cuts, hyper.CUT_COUNT, hyper.CUT_FREEDOM,
                 hyper.CUT_SCALE, rng,
             )  # fmt: skip
-        counts = before.counts
+        counts, slopes = before.counts, before.slopes
         if self.n_sweeps > WARM_UP:
-            counts = hyper.draw_counts(counts, users.n, users.log_weights, rng)
+            counts, slopes = self._draw_counts(users, rng)
         coefficients = hyper.draw_coefficients(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
-        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients)
+        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes)
+
+    def _draw_counts(self, users: UserSums, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw the Dirichlet counts (K,) of users, and the slopes (P, K) of their logarithms on covariates."""
+        before = self.population
+        if self.people is None or self.shape.n_rankings == 1:
+            return hyper.draw_counts(before.counts, users.n, users.log_weights, rng), before.slopes
+        return self.people.draw(before.counts, before.slopes, self._weights(), rng)
 
     @property
     def vectors(self) -> Floats:
@@ -322,6 +359,7 @@ class _Shared(NamedTuple):
     exposure: Exposure
     key: Any
     power: float
+    design: Floats | None = None
 
 
 def _collect(results: Any, states: list[Any]) -> Any:
@@ -346,7 +384,10 @@ def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserSt
     vectors, cuts = before.vectors.copy(), before.cuts.copy()
     utilities = data.first_utilities() if before.utilities is None else before.utilities.copy()
     exposure = shared.exposure.of(data) if before.exposure is None else before.exposure
-    prior = kernels.UserPrior(population.counts, population.cut_mean, population.cut_precision)
+    counts = population.counts
+    if shared.design is not None:
+        counts = counts_of(counts, population.slopes, shared.design[block.begin : block.end])
+    prior = kernels.UserPrior(counts, population.cut_mean, population.cut_precision)
     means = np.ascontiguousarray(exposure @ population.coefficients)
     logs = kernels.draw_users(
         data.observed, population.items, prior, means, shared.key, block.begin, vectors, cuts, utilities

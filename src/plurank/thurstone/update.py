@@ -173,7 +173,7 @@ class KnownUsers(NamedTuple):
         rows, new = part.rows, self.is_new[part.rows][:, None]
         means = np.where(new, part.exposure @ draw.coefficients, self.factor_means[rows])
         prior = kernels.UserPrior(
-            np.where(new, draw.counts, self.counts[rows]),
+            np.where(new, draw.counts_of(part.people), self.counts[rows]),
             np.where(new, draw.cut_mean, self.cut_means[rows]),
             np.where(new[:, :, None], draw.cut_precision, self.cut_precisions[rows]),
             np.where(new, 1.0, self.factor_precisions[rows]),

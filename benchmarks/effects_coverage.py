@@ -1,0 +1,143 @@
+"""Effects of covariates simulated from the model: do intervals hold the true shares and differences?
+
+    python -m benchmarks.effects_coverage [--seeds 20] [--mixing utility probability]
+
+A number and a category of three levels (50, 30 and 20 %) move the weights of users on K rankings; each user votes on
+pairs of 20 items. 90 % intervals of the shares of all rankings at the levels and at three quantiles, and of their
+differences to the first level (highest against lowest quantile), for rankings aligned by their scores. attenuation: the
+slope of estimated on true differences between the first and the third level, of the effects, and (naive) of the means
+of users' weights in each group, by the same fit. alike: the share of fits whose rankings are nearly the same, so that
+votes do not tell who follows which. Writes results/effects_coverage.csv.
+"""
+
+import itertools
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+import plurank
+from benchmarks.common import parser_of, write_results
+from plurank.mixed.bradley_terry import BradleyTerry
+from plurank.regression.coefficients import Coefficients, draw_log_dirichlets, softmax
+
+CELLS = tuple(itertools.product((300, 1000, 3000), (5, 20, 60), (2, 3, 5)))  # users, votes each, rankings
+N_ITEMS, SHARES = 20, (0.5, 0.3, 0.2)
+EFFECT = 0.6  # standard deviation of slopes
+QUANTILES = (0.1, 0.5, 0.9)
+Floats = NDArray[np.float64]
+
+
+class Made(NamedTuple):
+    """Simulated votes, covariates, and what they were drawn with."""
+
+    votes: plurank.Comparisons
+    people: pl.DataFrame
+    scores: Floats
+    truth: Coefficients
+
+
+def describe(age: Floats, level: NDArray[np.int64]) -> Floats:
+    """Return covariates (m, 3) of the model that is simulated."""
+    return np.column_stack([age, (level == 1) - SHARES[1], (level == 2) - SHARES[2]])
+
+
+def simulate(n_users: int, per_user: int, n_rankings: int, mixing: str, seed: int) -> Made:
+    rng = np.random.default_rng(seed)
+    scores = rng.standard_normal((N_ITEMS, 1)) + rng.standard_normal((N_ITEMS, n_rankings))
+    age, level = rng.standard_normal(n_users), rng.choice(3, n_users, p=SHARES)
+    table = np.vstack([0.3 * rng.standard_normal((1, n_rankings)), EFFECT * rng.standard_normal((3, n_rankings))])
+    truth = Coefficients(2.0 / 3.0 * n_rankings, table - table.mean(axis=1, keepdims=True))
+    weights = np.exp(draw_log_dirichlets(np.maximum(truth.counts_of(describe(age, level)), 1e-3), rng))
+    users = np.repeat(np.arange(n_users), per_user)
+    first = rng.integers(N_ITEMS, size=len(users))
+    second = (first + 1 + rng.integers(N_ITEMS - 1, size=len(users))) % N_ITEMS
+    lead = scores[first] - scores[second]
+    if mixing == "utility":
+        chance = 1.0 / (1.0 + np.exp(-(weights[users] * lead).sum(axis=1)))
+    else:
+        chance = (weights[users] / (1.0 + np.exp(-lead))).sum(axis=1)
+    wins = rng.random(len(users)) < chance
+    votes = plurank.Comparisons.from_arrays(
+        users, np.where(wins, first, second), np.where(wins, second, first), items=np.arange(N_ITEMS)
+    )
+    people = pl.DataFrame({"user": np.arange(n_users), "age": age, "level": np.array(["a", "b", "c"])[level]})
+    return Made(votes, people, scores, truth)
+
+
+def true_shares(made: Made, effects: pl.DataFrame) -> Floats:
+    """Return the shares (L, K) at the levels of an effects frame."""
+    age = made.people["age"].to_numpy()
+    level = np.searchsorted(["a", "b", "c"], made.people["level"].to_numpy())
+    found = []
+    for name, label, value in (
+        effects.unique(["attribute", "level"], maintain_order=True).select("attribute", "level", "value").iter_rows()
+    ):
+        same = (np.full_like(age, value), level) if name == "age" else (age, np.full_like(level, "abc".index(label)))
+        found.append(softmax(made.truth.table[0] + describe(*same) @ made.truth.slopes).mean(axis=0))
+    return np.array(found)
+
+
+def measure(cell: tuple[int, int, int], mixing: str, seed: int) -> dict[str, float]:
+    made = simulate(*cell, mixing, seed)
+    model = plurank.MixedRanking(cell[2], mixing=mixing, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", plurank.ConvergenceWarning)
+        model.fit(made.votes, people=made.people)
+    own, true = (scores - scores.mean(axis=0) for scores in (model.scores_, made.scores))
+    order = linear_sum_assignment(((own[:, :, None] - true[:, None, :]) ** 2).sum(axis=0))[1]  # true ones of ours
+    effects = model.effects()
+    shown = effects.filter((pl.col("attribute") == "level") | pl.col("level").str.contains("^(10|50|90)%"))
+    truth = true_shares(made, shown)[:, order]
+    levels = shown["attribute"].to_numpy().reshape(truth.shape)[:, 0]
+    base = np.array([truth[levels == name][0] for name in levels])
+
+    def column(name: str) -> Floats:
+        return shown[name].to_numpy().reshape(truth.shape)
+
+    held = (column("lower") <= truth) & (truth <= column("upper"))
+    apart = truth - base
+    is_first = (apart == 0.0).all(axis=1)
+    moved = (column("difference_lower") <= apart) & (apart <= column("difference_upper"))
+    groups = [made.people["level"].to_numpy() == name for name in "ac"]
+    naive = model.user_weights_[groups[1]].mean(axis=0) - model.user_weights_[groups[0]].mean(axis=0)
+    last = np.flatnonzero(levels == "level")[-1]
+    return {
+        "shares": float(held.mean()), "differences": float(moved[~is_first].mean()),
+        "width": float((column("upper") - column("lower")).mean()),
+        "product": float(column("difference")[last] @ apart[last]), "naive": float(naive @ apart[last]),
+        "square": float(apart[last] @ apart[last]),
+        "alike": float(BradleyTerry(model.scores_).are_alike), "used": float(model.slope_scale_ > 0),
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--mixing", nargs="+", choices=("utility", "probability"), default=["utility", "probability"])
+    parser.add_argument("--cells", type=int, nargs="+", default=list(range(len(CELLS))), help="numbers of cells")
+    given = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for mixing, number in itertools.product(given.mixing, given.cells):
+        cell = CELLS[number]
+        found = [measure(cell, mixing, seed) for seed in range(given.seeds)]
+        mean = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+        rows.append(
+            {
+                "mixing": mixing, "n_users": cell[0], "votes_per_user": cell[1], "n_rankings": cell[2],
+                "fits": given.seeds, "shares_covered": round(mean["shares"], 3),
+                "differences_covered": round(mean["differences"], 3), "width": round(mean["width"], 3),
+                "attenuation": round(mean["product"] / mean["square"], 3),
+                "attenuation_naive": round(mean["naive"] / mean["square"], 3), "alike": round(mean["alike"], 2),
+                "covariates_used": round(mean["used"], 2), "key": f"{mixing} {cell}",
+            }
+        )  # fmt: skip
+        print(rows[-1], flush=True)
+        write_results("effects_coverage", rows, replacing="key")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""``plurank explain``: who follows which ranking, by covariates."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import plurank
+from plurank.cli import options
+from plurank.cli.inputs import as_file
+from plurank.cli.output import emit_json, out, progress
+from plurank.cli.tables import shares_tables
+from plurank.exceptions import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+MOST_SHOWN = 3  # covariates that `plurank show` prints
+
+
+def explain_command(
+    model: options.ModelFile,
+    people: Annotated[
+        Path | None,
+        typer.Option(
+            "--people",
+            metavar="FILE",
+            help="Table of people, for models fitted without one: user, and a column for each covariate.",
+            callback=as_file,
+        ),
+    ] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option("--attribute", metavar="NAME", help="Show this covariate only. Repeatable."),
+    ] = None,
+    level: Annotated[
+        float, typer.Option("--level", metavar="X", help="Probability that an interval holds the share.")
+    ] = 0.9,
+    as_json: options.JsonFlag = False,
+) -> None:
+    """Show who follows which ranking, by covariates.
+
+    Prints the share of every ranking for each level of a covariate, with intervals, and the number of people.
+    Levels with fewer than five people are not shown. The model has covariates if it was fitted with
+    `plurank fit --people`. For any other model name a table of people; fitting with it estimates better.
+
+    \b
+    Examples:
+      plurank explain model.plurank
+      plurank explain model.plurank --attribute age --attribute style
+      plurank explain model.plurank --people people.csv
+      plurank explain model.plurank --json
+    """
+    with progress("estimating shares"):
+        found = _find_effects(plurank.load(model), model, people, attribute, level)
+    if as_json:
+        emit_json(found.to_dicts())
+    else:
+        print_effects(out(), found)
+
+
+def _find_effects(
+    model: Any, file: Path, people: Path | None, attributes: list[str] | None, level: float
+) -> "pl.DataFrame":
+    """Return the effects of some covariates, or of all."""
+    import polars as pl
+
+    if people is None and getattr(model, "covariates", None) is None:
+        raise DataError(
+            f"{file.name} was fitted without covariates. Name a table of people with --people, or fit with one: "
+            "`plurank fit votes.csv --people people.csv`."
+        )
+
+    def find(name: str | None) -> "pl.DataFrame":
+        return model.effects(name, level) if people is None else plurank.explain(model, people, name, level=level)
+
+    return pl.concat(map(find, attributes)) if attributes else find(None)
+
+
+def print_effects(console: "Console", found: "pl.DataFrame", most: int | None = None) -> None:
+    """Print the shares of the rankings by covariate; of ``most`` of them, those with the largest clear differences."""
+    import polars as pl
+
+    from plurank.report.effects import NO_CAUSE, describe_effects, order_attributes, pivot
+
+    order = order_attributes(found)[:most]
+    shown = found.filter(pl.col("attribute").is_in(order))
+    console.print(shares_tables(console, *pivot(shown, short=True)))
+    _, rest_in_words = describe_effects(found)
+    if most is None and rest_in_words:
+        console.print(rest_in_words)
+    console.print(NO_CAUSE, style="dim")

@@ -1,0 +1,167 @@
+"""What each ranking rewards: features of items, and scores of items that nobody has compared.
+
+Ours. The scores of a fit, with their errors, are regressed on features (``regression/ridge.py``).
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+
+from plurank import metrics
+from plurank.data.covariates import Covariates
+from plurank.data.design import Design
+from plurank.data.encoding import as_labels, look_up, object_array
+from plurank.exceptions import DataError, ParameterError
+from plurank.inference.posterior import LEVEL
+from plurank.mixed.leaderboard import ScoredRankings
+from plurank.models.fields import Field, Fields, JsonField
+from plurank.models.sklearn_api import check_is_fitted
+from plurank.regression.ridge import ItemRegression, choose_item_scale, fit_ridge
+from plurank.types import Floats
+from plurank.validation import check_share, is_number
+
+SEED = 20_261_118
+LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities
+
+
+def _check_design(value: Any) -> None:
+    if value is not None:
+        Design.from_dict(value)
+
+
+FIELDS: Fields = {
+    "item_design_": JsonField(_check_design),
+    "item_coefficients_": Field("f", ("item coefficients", "K"), "a score", True),
+    "item_covariances_": Field("f", ("K", "item coefficients", "item coefficients"), "finite", True),
+    "item_rest_": Field("f", ("K",), "not negative", True),
+}
+
+
+class ItemFeatures(ScoredRankings, loadable=False):
+    """What a model that was fitted with features of its items says about them."""
+
+    item_design_: dict[str, Any] | None = None
+    item_coefficients_: Floats | None = None
+    item_covariances_: Floats | None = None
+    item_rest_: Floats | None = None
+
+    def _learn_items(self, table: Any) -> None:
+        """Regress scores on the features of a table."""
+        design, features = Design.learn(table, self.items_, "item")
+        scores, errors = self.scores_, self.score_errors_
+        scale = choose_item_scale(features, scores, errors, np.random.default_rng(SEED))
+        found = fit_ridge(features, scores, errors, scale)
+        self.item_design_, self.item_coefficients_ = design.to_dict(), found.table
+        self.item_covariances_, self.item_rest_ = found.covariances, found.rest
+
+    def _item_regression(self) -> tuple[Design, ItemRegression]:
+        check_is_fitted(self)
+        if self.item_design_ is None:
+            raise ParameterError(
+                "the model was fitted without features of its items.", hint="Give them to fit(..., items=table)."
+            )
+        assert self.item_coefficients_ is not None
+        assert self.item_covariances_ is not None
+        assert self.item_rest_ is not None
+        found = ItemRegression(self.item_coefficients_, self.item_covariances_, self.item_rest_)
+        return Design.from_dict(self.item_design_), found
+
+    def item_effects(self, level: float = LEVEL) -> pl.DataFrame:
+        """Return what each ranking rewards: by how much features raise scores, with intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row for every level of a feature and ranking: attribute, level, value (of a number), ranking (from 1);
+            effect (in log odds, compared with an item that is average in all features), lower, upper; items (that have
+            the level) and probability (that the effect has the direction it seems to have). All effects are 0 where
+            features do not predict the scores of items held out.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If the model was fitted without features, or ``level`` is not between 0 and 1.
+        """
+        from scipy.special import ndtr, ndtri
+
+        check_share("level", level)
+        design, found = self._item_regression()
+        average, more = np.zeros((1, design.n_columns)), ndtri(0.5 + level / 2.0)
+        rows = []
+        for attribute in design.attributes:
+            for each in attribute.levels:
+                own = np.append(0.0, design.vary(average, attribute.name, each.value))
+                effects = own @ found.table
+                errors = np.sqrt(np.einsum("f,kfg,g->k", own, found.covariances, own))
+                value = each.value if is_number(each.value) else None
+                head = {"attribute": attribute.name, "level": each.label, "value": value}
+                for k, (effect, error) in enumerate(zip(effects.tolist(), errors.tolist(), strict=True)):
+                    rows.append(
+                        {
+                            **head, "ranking": k + 1, "effect": effect, "lower": effect - more * error,
+                            "upper": effect + more * error, "items": each.people,
+                            "probability": float(ndtr(abs(effect) / error)) if error else 0.5,
+                        }
+                    )  # fmt: skip
+        return pl.DataFrame(rows, schema_overrides={"value": pl.Float64})
+
+    def add_items(self, items: Any) -> Self:
+        """Add items that nobody has compared, with scores that follow from their features and wide intervals.
+
+        Parameters
+        ----------
+        items : data frame or path
+            One row for each item, with a column item and the features of the fit. Items that the model knows stay.
+
+        Returns
+        -------
+        MixedRanking
+            The model itself.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ParameterError
+            If the model was fitted without features.
+        DataError
+            If the table is not valid, or has no item that is new.
+        """
+        design, found = self._item_regression()
+        table = Covariates.read(items, "item")
+        labels = as_labels(table.ids)
+        new = labels[look_up(labels, self.items_, "item") < 0]
+        if not len(new):
+            raise DataError("the model knows all items of the table; there is none to add.")
+        scores, errors = found.predict(design.matrix_of(table, new)[0])
+        self._append_items(new, scores, errors)
+        return self
+
+    def _append_items(self, new: Any, scores: Floats, errors: Floats) -> None:
+        """Append items (n,) to every fitted attribute, with scores (n, K) and their errors (n, K)."""
+        n = len(new)
+        for name, field in self.fields.items():
+            value = getattr(self, name)
+            if "Q" in field.shape and value is not None and name != "rankings_":
+                width = [(0, n if axis == "Q" else 0) for axis in field.shape]
+                setattr(self, name, np.pad(value, width))
+        self.scores_[-n:], self.score_errors_[-n:] = scores, errors
+        for member in getattr(self, "member_scores_", ()):
+            member[-n:] = scores
+        draws = getattr(self, "draw_scores_", None)
+        if draws is not None:
+            noise = np.random.default_rng(SEED).standard_normal((len(draws), *scores.shape))
+            level = draws[:, :-n].mean(axis=1, keepdims=True)
+            draws[:, -n:] = level + (scores - self.scores_[:-n].mean(axis=0) + errors * noise) / LOG_ODDS
+        if self.item_texts_ is not None:
+            self.item_texts_ = [*self.item_texts_, *map(str, new.tolist())]
+        self.items_ = object_array([*self.items_.tolist(), *new.tolist()])
+        self.rankings_ = metrics.order_by_score(self.scores_)

@@ -1,0 +1,90 @@
+"""Scores of items regressed on features of the items: ridge regression with errors in the scores.
+
+Ours. Scores are known up to their standard errors, and items have a part of their own beside what features say. Its
+variance is estimated along with the coefficients; how large these are is chosen on items held out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plurank.types import Floats
+
+SCALES = (0.1, 0.3, 1.0)  # of coefficients, in standard deviations of the scores
+N_FOLDS, ROUNDS = 5, 30
+LEAST_ITEMS = 10  # to hold some out
+CLEAR_GAIN = 1.0  # standard errors
+LEAST_SPREAD = 1e-6
+
+
+@dataclass(frozen=True)
+class ItemRegression:
+    """Coefficients (1 + F, K) of every ranking's scores, the intercepts first; their covariances (K, 1 + F, 1 + F); and
+    the standard deviation (K,) of what items have of their own."""
+
+    table: Floats
+    covariances: Floats
+    rest: Floats
+
+    def predict(self, features: Floats) -> tuple[Floats, Floats]:
+        """Return expected scores (m, K) of items with features (m, F), and their standard errors (m, K)."""
+        design = _with_ones(features)
+        known = np.einsum("mf,kfg,mg->mk", design, self.covariances, design)
+        return design @ self.table, np.sqrt(known + self.rest**2)
+
+
+def fit_ridge(features: Floats, scores: Floats, errors: Floats, scale: float | None) -> ItemRegression:
+    """Regress scores (n, K) with errors (n, K) on features (n, F); without a scale all coefficients are 0."""
+    kept = features if scale is not None else features[:, :0]
+    columns = [_fit_one(_with_ones(kept), scores[:, k], errors[:, k], scale) for k in range(scores.shape[1])]
+    n_left_out = features.shape[1] - kept.shape[1]
+    tables, covariances, rests = zip(*columns, strict=True)
+    return ItemRegression(
+        np.pad(np.stack(tables, axis=1), ((0, n_left_out), (0, 0))),
+        np.pad(np.stack(covariances), ((0, 0), (0, n_left_out), (0, n_left_out))),
+        np.array(rests),
+    )
+
+
+def _fit_one(design: Floats, scores: Floats, errors: Floats, scale: float | None) -> tuple[Floats, Floats, float]:
+    """Fit one ranking; the variance of items' own parts is the most probable one, by EM."""
+    spread = max(float(scores.std()), LEAST_SPREAD)
+    precision = np.zeros(design.shape[1])
+    precision[1:] = 0.0 if scale is None else (scale * spread) ** -2
+    rest = spread**2
+    for _ in range(ROUNDS):
+        weights = 1.0 / (rest + errors**2)
+        covariance = np.linalg.inv((design * weights[:, None]).T @ design + np.diag(precision))
+        table = covariance @ (design.T @ (weights * scores))
+        fitted_error = np.einsum("nf,fg,ng->n", design, covariance, design)
+        share = rest * weights  # of a residual that is the item's own
+        own = share * (scores - design @ table)
+        rest = float(np.mean(own**2 + share**2 * fitted_error + (1.0 - share) * rest))
+        rest = max(rest, LEAST_SPREAD**2)
+    return table, np.asarray(covariance), rest**0.5
+
+
+def choose_item_scale(features: Floats, scores: Floats, errors: Floats, rng: np.random.Generator) -> float | None:
+    """Choose how large coefficients are by the likelihood of scores of items held out; None where features say nothing,
+    or items are too few."""
+    n = len(features)
+    if n < LEAST_ITEMS:
+        return None
+    folds = rng.permutation(n) % N_FOLDS
+    values = np.zeros((1 + len(SCALES), n))
+    for fold in range(N_FOLDS):
+        train, test = folds != fold, folds == fold
+        for number, scale in enumerate((None, *SCALES)):
+            found = fit_ridge(features[train], scores[train], errors[train], scale)
+            mean, error = found.predict(features[test])
+            variance = error**2 + errors[test] ** 2
+            logs = -0.5 * ((scores[test] - mean) ** 2 / variance + np.log(variance))
+            values[number, test] = logs.sum(axis=1)
+    gains = values[1:] - values[0]
+    best = int(np.argmax(gains.sum(axis=1)))
+    gain = gains[best]
+    return SCALES[best] if gain.sum() > CLEAR_GAIN * np.sqrt(n) * gain.std() else None
+
+
+def _with_ones(features: Floats) -> Floats:
+    return np.hstack([np.ones((len(features), 1)), features])

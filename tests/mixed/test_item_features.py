@@ -1,0 +1,107 @@
+"""Features of items: what rankings reward, and items that nobody compared."""
+
+import copy
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+import plurank
+from plurank import DataError, NotFittedError, ParameterError
+from plurank.mixed.item_features import FIELDS
+
+N_ITEMS, N_KNOWN = 40, 36
+
+
+def simulate():
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((N_ITEMS, 2))
+    scores = features @ [[1.5, -1.0], [0.0, 1.0]] + 0.4 * rng.standard_normal((N_ITEMS, 2))
+    weights, users = rng.dirichlet([0.4, 0.4], 300), np.repeat(np.arange(300), 30)
+    first = rng.integers(N_KNOWN, size=len(users))
+    second = (first + 1 + rng.integers(N_KNOWN - 1, size=len(users))) % N_KNOWN
+    chance = 1.0 / (1.0 + np.exp(-(weights[users] * (scores[first] - scores[second])).sum(axis=1)))
+    wins = rng.random(len(users)) < chance
+    votes = plurank.Comparisons.from_arrays(users, np.where(wins, first, second), np.where(wins, second, first))
+    colour = rng.choice(["red", "blue"], N_ITEMS)
+    table = {"item": np.arange(N_ITEMS), "power": features[:, 0], "comfort": features[:, 1], "colour": colour}
+    return votes, pl.DataFrame(table), scores
+
+
+@pytest.fixture(scope="module")
+def made():
+    return simulate()
+
+
+@pytest.fixture(scope="module")
+def model(made):
+    votes, table, _ = made
+    return plurank.MixedRanking(2, mixing="utility", random_state=0).fit(votes, items=table)
+
+
+def test_item_effects_show_what_each_ranking_rewards(model):
+    effects = model.item_effects()
+    top = effects.filter((pl.col("attribute") == "power") & pl.col("level").str.starts_with("90%"))
+    assert top["effect"].max() > 1.0
+    assert top["effect"].min() < -0.5
+    assert (top["probability"] > 0.99).all()
+    colour = effects.filter(pl.col("attribute") == "colour")
+    assert (colour["lower"] < 0.0).all()
+    assert (colour["upper"] > 0.0).all()
+
+
+def test_items_that_nobody_compared_get_scores_with_wide_intervals(model, made):
+    _, table, scores = made
+    grown = copy.deepcopy(model).add_items(table)
+    assert grown.items_.tolist()[N_KNOWN:] == list(range(N_KNOWN, N_ITEMS))
+    truth = scores[N_KNOWN:] - scores[:N_KNOWN].mean(axis=0)
+    order = plurank.align(grown.rankings_, np.argsort(-scores.T, axis=1))
+    new = grown.scores_[N_KNOWN:, order]
+    assert np.corrcoef(new.ravel(), truth.ravel())[0, 1] > 0.8
+    assert grown.score_errors_[N_KNOWN:].min() > np.median(grown.score_errors_[:N_KNOWN])
+    np.testing.assert_array_equal(grown.scores_[:N_KNOWN], model.scores_)
+
+
+def test_added_items_can_be_predicted_ranked_and_saved(model, made, tmp_path):
+    grown = copy.deepcopy(model).add_items(made[1])
+    grown.save(tmp_path / "m.plurank")
+    again = plurank.load(tmp_path / "m.plurank")
+    pairs = pl.DataFrame({"user": [0], "left": [N_KNOWN], "right": [0]})
+    assert again.predict_proba(pairs) == grown.predict_proba(pairs)
+    assert again.rank().height == N_ITEMS
+
+
+def test_what_the_model_knows_is_not_added_again(model, made):
+    with pytest.raises(DataError, match="knows all items"):
+        copy.deepcopy(model).add_items(made[1].head(N_KNOWN))
+
+
+def test_a_model_without_features_says_so(made):
+    model = plurank.MixedRanking(2, mixing="utility", random_state=0)
+    with pytest.raises(NotFittedError):
+        model.item_effects()
+    model.fit(made[0])
+    assert all(getattr(model, name) is None for name in FIELDS)
+    for ask in (model.item_effects, lambda: model.add_items(made[1])):
+        with pytest.raises(ParameterError, match="without features"):
+            ask()
+
+
+def test_models_of_ratings_learn_features_too(made):
+    _, table, scores = made
+    rng = np.random.default_rng(1)
+    users, items = np.repeat(np.arange(80), 20), np.concatenate([rng.choice(N_KNOWN, 20, False) for _ in range(80)])
+    ratings = (scores[items, users % 2] + rng.standard_normal(len(items))).round().clip(-2, 2)
+    said = plurank.Ratings.from_arrays(users, items, ratings)
+    model = plurank.MixedRanking(2, n_factors=0, max_iter=30, random_state=0)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", plurank.ConvergenceWarning)
+        model.fit(said, items=table)
+    grown = copy.deepcopy(model).add_items(table)
+    assert grown.draw_scores_.shape[1] == N_ITEMS
+    spread = grown.draw_scores_.std(axis=0)
+    assert spread[N_KNOWN:].min() > np.median(spread[:N_KNOWN])
+    asked = pl.DataFrame({"user": [0], "left": [N_KNOWN], "right": [0]})
+    assert 0.0 < grown.predict_proba(asked)[0] < 1.0
