@@ -304,6 +304,7 @@ def _finish_regressed(
         ScorePosterior,
         choose_slope_scale,
         draw_coefficients,
+        find_common_errors,
         fit_regression,
         sample_people,
     )
@@ -324,7 +325,8 @@ def _finish_regressed(
         regression = fit_regression(again.component, sample, regression.coefficients, scale)
         found = _finish_scores(users, again, priors, error_prior, regression.coefficients.counts_of(design))
     roots = np.linalg.cholesky(found.pop("score_covariances"))
-    posterior = ScorePosterior(found["scores"], roots, priors.concentration, priors.concentration_error)
+    common = find_common_errors(found["component"], sample, regression.coefficients)
+    posterior = ScorePosterior(found["scores"], roots, common)
     draws = draw_coefficients(regression, posterior, found["component"], sample)
     return {
         **found,

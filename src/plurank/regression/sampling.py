@@ -32,7 +32,7 @@ def find_mode(density: RegressionDensity, init: Coefficients, max_steps: int = M
     vector = density.to_vector(init)
     here = density.evaluate(vector, with_hessian=True)
     for _ in range(max_steps):
-        root = root_of(-here.hessian)
+        root = _root(-here.hessian)
         step = cho_solve((root, True), here.gradient)
         promised = float(step @ here.gradient)
         if promised < SETTLED:
@@ -47,10 +47,10 @@ def find_mode(density: RegressionDensity, init: Coefficients, max_steps: int = M
             return Mode(vector, root, promised < 1.0)
         vector = vector + length * step
         here = density.evaluate(vector, with_hessian=True)
-    return Mode(vector, root_of(-here.hessian), False)
+    return Mode(vector, _root(-here.hessian), False)
 
 
-def root_of(precision: Floats) -> Floats:
+def _root(precision: Floats) -> Floats:
     """Return the Cholesky root of a symmetric matrix, (D, D), with as much of a ridge as that takes."""
     precision = (precision + precision.T) / 2.0
     ridge, sizes = 0.0, np.diag(np.maximum(np.abs(np.diag(precision)), 1e-12))
@@ -67,7 +67,7 @@ def draw_gaussian(mode: Mode, n: int, rng: np.random.Generator) -> Floats:
     return np.asarray(mode.vector + solve_triangular(mode.root.T, noise, lower=False).T)
 
 
-N_LEAPS, SHORTEST_LEAP, LONGEST_LEAP = 3, 0.4, 0.9  # of a Hamiltonian trajectory, in standard deviations
+N_LEAPS, SHORTEST_LEAP, LONGEST_LEAP = 3, 0.2, 0.9  # of a Hamiltonian trajectory, in standard deviations
 
 
 def move(

@@ -1,7 +1,7 @@
 """How the weights of users depend on covariates, as a part of a Gibbs sweep.
 
 Ours. Given all weights, concentration and coefficients are moved together by a Hamiltonian trajectory in the metric of
-their posterior's curvature; then the scale of the slopes is drawn, so that covariates that say nothing change nothing.
+the curvature at their mode; then the scale of the slopes is drawn, so that covariates that say nothing change nothing.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 
 from plurank.regression.coefficients import Coefficients, softmax
 from plurank.regression.density import DrawnWeights, RegressionDensity
-from plurank.regression.sampling import move, root_of
+from plurank.regression.sampling import find_mode, move
 from plurank.types import Floats
 
 FIRST_SCALE = 0.5  # of slopes
@@ -48,11 +48,13 @@ class PeopleRegression:
         self, counts: Floats, slopes: Floats, weights: Sequence[Floats], rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Draw counts (K,) and slopes (P, K), given the weights of all users in blocks, (m, K) each."""
-        density = self._density(weights)
-        vector = density.to_vector(_coefficients(counts, slopes))
+        density, before = self._density(weights), _coefficients(counts, slopes)
+        vector = density.to_vector(before)
         self.n_draws += 1
         if self.n_draws & (self.n_draws - 1) == 0 and self.n_draws <= LAST_METRIC:
-            self.root = root_of(-density.evaluate(vector, with_hessian=True).hessian)
+            mode = find_mode(density, before)
+            self.root = mode.root
+            vector = mode.vector if self.n_draws == 1 else vector  # a chain begins far from where it will be
         after = density.from_vector(move(density, vector, self.root, rng)[0])
         own = after.slopes @ density.contrasts.T
         rate = SCALE_RATE + 0.5 * float((own**2).sum())
