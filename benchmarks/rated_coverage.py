@@ -22,7 +22,7 @@ from benchmarks.common import RESULTS, parser_of, write_results
 from plurank.inference.posterior import weight_bounds
 from plurank.mixed.rated import LOG_ODDS
 from plurank.thurstone import hyperparameters as hyper
-from plurank.thurstone.chains import align
+from plurank.thurstone.chains import match_rankings
 from plurank.thurstone.draws import as_thresholds
 from plurank.thurstone.exposure import Exposure
 from plurank.thurstone.sampler import Chain, Observations, Shape
@@ -60,7 +60,7 @@ def cover(kind: str, n_users: int, n_items: int, n_own: int, n_rankings: int, se
     said = observe(kind, scores, weights, cuts, n_own, rng)
     model = plurank.MixedRanking(n_rankings, n_factors=0, random_state=seed).fit(said)
     truth = LOG_ODDS * (scores - scores.mean(axis=0))
-    order = align(truth, model.scores_)
+    order = match_rankings(truth, model.scores_)
     truth, weights = truth[:, order], weights[:, order]
     inside = np.abs(model.scores_ - truth) <= Z90 * model.score_errors_
     bounds = weight_bounds(model.user_weights_, model.user_concentration_, 0.9, model.membership_prior)

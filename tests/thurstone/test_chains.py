@@ -12,8 +12,8 @@ from plurank.engine.local import LocalEngine
 from plurank.kernels import threads
 from plurank.thurstone import blocks
 from plurank.thurstone.blocks import BlockData, Scale, cut_blocks
-from plurank.thurstone.chains import Length, align, run_chain, run_chains
-from plurank.thurstone.diagnostics import LARGEST_R_HAT, Convergence, diagnose
+from plurank.thurstone.chains import Length, match_rankings, run_chain, run_chains
+from plurank.thurstone.diagnostics import LARGEST_R_HAT, Convergence, diagnose_draws
 from plurank.thurstone.draws import as_thresholds
 from plurank.thurstone.exposure import Exposure
 from plurank.thurstone.sampler import Chain, Observations, Shape, find_exposure
@@ -255,14 +255,14 @@ def test_chains_are_in_the_order_of_their_likelihood_with_rankings_alike(ratings
     assert (convergence.n_chains, convergence.n_sweeps) == (3, 25)
     reference = results[0].moments.scores
     for other in results[1:]:
-        np.testing.assert_array_equal(align(other.moments.scores, reference), [0, 1])
+        np.testing.assert_array_equal(match_rankings(other.moments.scores, reference), [0, 1])
 
 
 def test_columns_that_were_permuted_are_found_again(rng):
     scores = rng.standard_normal((20, 5))
     for _ in range(10):
         order = rng.permutation(5)
-        found = align((scores + 0.1 * rng.standard_normal(scores.shape))[:, order], scores)
+        found = match_rankings((scores + 0.1 * rng.standard_normal(scores.shape))[:, order], scores)
         np.testing.assert_array_equal(order[found], np.arange(5))
 
 
@@ -270,7 +270,7 @@ def test_columns_that_were_permuted_are_found_again(rng):
 
 
 def test_white_noise_has_converged_and_counts_in_full(rng):
-    r_hat, effective = diagnose(rng.standard_normal((4, 1000)))
+    r_hat, effective = diagnose_draws(rng.standard_normal((4, 1000)))
     assert r_hat == pytest.approx(1.0, abs=0.01)  # its error is of the order of 1 / 1000
     assert 0.8 * 4000 < effective <= 4000
 
@@ -280,19 +280,19 @@ def test_draws_that_depend_on_each_other_count_less(rng):
     for n in range(1, 2000):
         values[:, n] = 0.8 * values[:, n - 1] + noise[:, n]
     # the variance of the mean is (1 + 0.8) / (1 - 0.8) = 9 times as large
-    assert 8000 / 9 / 1.4 < diagnose(values)[1] < 8000 / 9 * 1.4
+    assert 8000 / 9 / 1.4 < diagnose_draws(values)[1] < 8000 / 9 * 1.4
 
 
 def test_chains_that_are_elsewhere_or_drift_disagree(rng):
     noise = rng.standard_normal((2, 500))
-    assert diagnose(noise + np.array([[0.0], [3.0]]))[0] > 1.5
-    assert diagnose(noise + np.linspace(0, 5, 500))[0] > 1.3
-    assert diagnose(noise)[0] < LARGEST_R_HAT
+    assert diagnose_draws(noise + np.array([[0.0], [3.0]]))[0] > 1.5
+    assert diagnose_draws(noise + np.linspace(0, 5, 500))[0] > 1.3
+    assert diagnose_draws(noise)[0] < LARGEST_R_HAT
 
 
 @pytest.mark.parametrize("values", [np.ones((2, 100)), np.zeros((3, 2)), np.zeros((1, 1))])
 def test_what_never_changes_or_is_too_short_is_not_said_to_disagree(values):
-    assert diagnose(values)[0] == 1.0
+    assert diagnose_draws(values)[0] == 1.0
 
 
 def test_the_worst_pair_decides_whether_chains_agree(rng):
@@ -302,5 +302,5 @@ def test_the_worst_pair_decides_whether_chains_agree(rng):
     pairs[1, :, 3] += 2.0
     found = Convergence.of(logs, pairs, 400)
     assert not found.converged
-    assert found.pair_r_hat == diagnose(pairs[:, :, 3])[0]
+    assert found.pair_r_hat == diagnose_draws(pairs[:, :, 3])[0]
     assert found.to_dict()["n_sweeps"] == 400

@@ -38,7 +38,8 @@ def test_a_gaussian_is_drawn_from_its_normal_wishart_posterior(rng):
     mean, count, freedom, scale = np.array([0.5, 0.5]), 2.0, 3.0, 0.7
     n, centre = len(data), data.mean(axis=0)
     draws = [
-        hyper.draw_gaussian(n, data.sum(axis=0), data.T @ data, mean, count, freedom, scale, rng) for _ in range(3000)
+        hyper.draw_normal_wishart(n, data.sum(axis=0), data.T @ data, mean, count, freedom, scale, rng)
+        for _ in range(3000)
     ]
     means, precisions = (np.array(part) for part in zip(*draws, strict=True))
     total, degrees = count + n, 2 + freedom + n
@@ -57,7 +58,7 @@ def test_a_gaussian_is_drawn_from_its_normal_wishart_posterior(rng):
 
 def test_without_data_a_gaussian_has_its_prior(rng):
     none = np.zeros(2), np.zeros((2, 2))
-    draws = [hyper.draw_gaussian(0, *none, np.array([1.0, 3.0]), 4.0, 5.0, 2.0, rng) for _ in range(2000)]
+    draws = [hyper.draw_normal_wishart(0, *none, np.array([1.0, 3.0]), 4.0, 5.0, 2.0, rng) for _ in range(2000)]
     means, precisions = (np.array(part) for part in zip(*draws, strict=True))
     assert np.abs(z_scores(means, [1.0, 3.0])).max() < LARGEST_Z
     assert np.abs(z_scores(precisions, 7.0 / 2.0 * np.eye(2))).max() < LARGEST_Z
@@ -105,7 +106,7 @@ def test_one_ranking_has_nothing_to_draw(rng):
 def test_coefficients_are_drawn_from_a_ridge_regression(rng):
     exposure, factors, precision = rng.standard_normal((20, 2)), rng.standard_normal((20, 3)), 4.0
     given = exposure.T @ factors, exposure.T @ exposure
-    draws, precisions = zip(*(hyper.draw_coefficients(*given, precision, rng) for _ in range(2500)), strict=True)
+    draws, precisions = zip(*(hyper.draw_exposure_effects(*given, precision, rng) for _ in range(2500)), strict=True)
     covariance = np.linalg.inv(given[1] + precision * np.eye(2))
     mean, found = covariance @ given[0], np.array(draws)
     assert np.abs(z_scores(found, mean)).max() < LARGEST_Z
@@ -119,7 +120,7 @@ def test_coefficients_are_drawn_from_a_ridge_regression(rng):
 
 def test_no_exposure_has_no_coefficients(rng):
     empty = np.zeros((0, 2))
-    found, precision = hyper.draw_coefficients(empty, np.zeros((0, 0)), 7.0, rng)
+    found, precision = hyper.draw_exposure_effects(empty, np.zeros((0, 0)), 7.0, rng)
     assert found.shape == (0, 2)
     assert precision == 7.0
 

@@ -122,9 +122,9 @@ class Number:
     @classmethod
     def from_dict(cls, packed: dict[str, Any]) -> Self:
         """Return what plain values, read from a file, describe; raise a ValueError where they describe nothing."""
-        center, knots = (_numbers(packed[part]) for part in ("center", "knots"))
+        center, knots = (_as_floats(packed[part]) for part in ("center", "knots"))
         shown = tuple(map(_unpack_level, _sequence(packed["shown"])))
-        rotation = tuple(_numbers(row) for row in _sequence(packed["rotation"]))
+        rotation = tuple(_as_floats(row) for row in _sequence(packed["rotation"]))
         n_people, n_missing = (_natural(packed[part]) for part in ("n_people", "n_missing"))
         n_columns = len(center)
         sound = (
@@ -166,7 +166,7 @@ class Category:
         rare = counted.filter(~pl.col(present.name).is_in(common))[present.name].to_list()
         if len(rare) == 1 and len(common) < MOST_LEVELS:
             common, rare = [*common, *rare], []
-        levels = _sort_levels(set(common) - {OTHER}, order)
+        levels = _order_levels(set(common) - {OTHER}, order)
         if rare or OTHER in common:
             levels.append(OTHER)
         n = dict(counted.iter_rows())
@@ -239,7 +239,7 @@ def show_number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.3g}"
 
 
-def _sort_levels(levels: Collection[str], order: Sequence[str]) -> list[str]:
+def _order_levels(levels: Collection[str], order: Sequence[str]) -> list[str]:
     """Sort levels by a given order, otherwise by the number that all begin a range with, otherwise by their text."""
     place = {level: at for at, level in enumerate(order)}
     numbers = {level: NUMBER.search(level) for level in levels}
@@ -350,7 +350,7 @@ def _sequence(value: Any) -> list[Any]:
     return list(value)
 
 
-def _numbers(value: Any) -> tuple[float, ...]:
+def _as_floats(value: Any) -> tuple[float, ...]:
     numbers = _sequence(value)
     if not all(is_number(number) and abs(number) <= LARGEST for number in numbers):
         raise ValueError("covariates are not described in numbers")
@@ -359,7 +359,7 @@ def _numbers(value: Any) -> tuple[float, ...]:
 
 def _unpack_level(packed: Any) -> Level:
     label, value, people = _sequence(packed)
-    return Level(_text(label), _numbers([value])[0], _natural(people))
+    return Level(_text(label), _as_floats([value])[0], _natural(people))
 
 
 def _natural(value: Any) -> int:

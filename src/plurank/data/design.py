@@ -61,7 +61,7 @@ class Design:
         series = table.take(match.rows[match.rows >= 0])
         terms = Terms(tuple(map(Term, series))) if formula is None else parse_formula(formula, list(series))
         attributes, left_out = _learn_attributes(series, terms.single, LEAST[key])
-        matrix = _fill(attributes, series, int((match.rows >= 0).sum()))
+        matrix = _fill_columns(attributes, series, int((match.rows >= 0).sum()))
         left_out |= _find_redundant(attributes, matrix)
         if formula is not None:
             _refuse_unusable(left_out)
@@ -75,7 +75,7 @@ class Design:
         excluded = (*_exclude(left_out, len(series)), *match.excluded)
         products = _learn_products(kept, matrix, terms.products)
         design = cls(key, kept, products, formula, excluded, tuple(match.notes))
-        return design, _spread(design._with_products(matrix), match.rows >= 0)
+        return design, _scatter(design._with_products(matrix), match.rows >= 0)
 
     @property
     def n_columns(self) -> int:
@@ -133,7 +133,7 @@ class Design:
         table = Covariates.read(source, self.key)
         match = table.match(labels)
         known = match.rows >= 0
-        return _spread(self._describe(table.take(match.rows[known])), known), match
+        return _scatter(self._describe(table.take(match.rows[known])), known), match
 
     def _describe(self, series: Series) -> Floats:
         if not any(attribute.name in series for attribute in self.attributes):
@@ -142,7 +142,7 @@ class Design:
                 f"{self._known}."
             )
         n = len(next(iter(series.values())))
-        return self._with_products(_fill(self.attributes, series, n))
+        return self._with_products(_fill_columns(self.attributes, series, n))
 
     def vary(self, matrix: Floats, name: str, value: str | float) -> Floats:
         """Return a matrix, (n, P), in which all have one value of an attribute, and keep their other ones."""
@@ -249,7 +249,7 @@ def _place_columns(attributes: Sequence[Attribute]) -> dict[str, range]:
     return {attribute.name: range(*ends[at : at + 2]) for at, attribute in enumerate(attributes)}
 
 
-def _fill(attributes: Sequence[Attribute], series: Series, n: int) -> Floats:
+def _fill_columns(attributes: Sequence[Attribute], series: Series, n: int) -> Floats:
     """Return the columns of attributes, (n, P); zeros where nothing is given."""
     places = _place_columns(attributes)
     matrix = np.zeros((n, sum(map(len, places.values()))))
@@ -302,7 +302,7 @@ def _multiply(parts: list[Floats]) -> tuple[Floats, Masks]:
     return product, np.all([part.any(axis=1) for part in parts], axis=0)
 
 
-def _spread(matrix: Floats, known: Masks) -> Floats:
+def _scatter(matrix: Floats, known: Masks) -> Floats:
     """Return the rows of those who are known, (n_known, P), among rows of zeros for others, (n, P)."""
     if known.all():
         return matrix

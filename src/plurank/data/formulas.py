@@ -74,13 +74,13 @@ def _list_factors(formula: str, columns: Sequence[str]) -> list[list[Any]]:
 
 def _read_factor(factor: Any, columns: Sequence[str]) -> Term:
     if factor.eval_method.value == "lookup":
-        return Term(_check_column(factor.expr, columns))
+        return Term(_check_term(factor.expr, columns))
     call = ast.parse(factor.expr, mode="eval").body
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in ("C", "cr"):
         raise _wrong(factor.expr, "only C(column), a category, and cr(column, df=4), a spline, can be computed.")
     if len(call.args) != 1 or not isinstance(call.args[0], ast.Name):
         raise _wrong(factor.expr, "expected the name of one column in parentheses.")
-    column = _check_column(call.args[0].id, columns)
+    column = _check_term(call.args[0].id, columns)
     if call.func.id == "C":
         _refuse_options(factor.expr, call, ())
         return Term(column, "category")
@@ -98,7 +98,7 @@ def _refuse_options(expression: str, call: ast.Call, known: Sequence[str]) -> No
         raise _wrong(expression, f"unknown {count(len(unknown), 'option')[2:]} {listing(unknown)}.")
 
 
-def _check_column(name: str, columns: Sequence[str]) -> str:
+def _check_term(name: str, columns: Sequence[str]) -> str:
     if name not in columns:
         raise DataError(f"there is no covariate {name!r}; the columns are {shorten(', '.join(columns), 200)}.")
     return name

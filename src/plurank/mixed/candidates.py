@@ -151,7 +151,7 @@ class Candidates:
         self.sample = some_users(source, int(n), rng)
         self.typical = typical
         # the error of a rating is in all comparisons of its item
-        self.repeats = _repeat(self.sample, "item" if settings.is_rated(source) else "comparison", rng)
+        self.repeats = _split_again(self.sample, "item" if settings.is_rated(source) else "comparison", rng)
         # candidates only have to be compared: the fit of the chosen one begins at the best of several
         init = "items" if settings.init == "best" else settings.init
         # an integer seed stays, so that priors are those that a fit of ``typical`` rankings would choose
@@ -291,7 +291,7 @@ def search(candidates: Candidates, numbers: Sequence[int], mixings: Sequence[Mix
             attempt(choice.mixing, number)
 
 
-def _repeat(sample: Comparisons, by: SplitBy, rng: np.random.Generator) -> list[HeldOut]:
+def _split_again(sample: Comparisons, by: SplitBy, rng: np.random.Generator) -> list[HeldOut]:
     """Split the sample, several times where few comparisons can be held out."""
     children = spawn(rng, MOST_REPEATS)
     first = HeldOut.of(sample, by, children[0])

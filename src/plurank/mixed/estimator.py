@@ -338,7 +338,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
             )
         source = as_observations(X)
         if self.mixing == "probability" or self.component != "bradley-terry":
-            source = _compare(source)
+            source = _as_comparisons(source)
         design, matrix = self._learn_design(source, people, formula)
         self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
@@ -708,7 +708,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         return self._component().chances(winners, losers)
 
 
-def _compare(source: Comparisons | RatedItems | Store | RatedStore) -> Comparisons | Store:
+def _as_comparisons(source: Comparisons | RatedItems | Store | RatedStore) -> Comparisons | Store:
     """Turn ratings and rankings into comparisons; raise for a store of them, of which these could be very many."""
     if isinstance(source, RatedStore):
         raise ParameterError(

@@ -107,10 +107,12 @@ def fit_regression(component: BradleyTerry, sample: Sample, init: Coefficients, 
         for _ in range(REDRAWS):
             free, error = _fit_free(component, sample, free, scale)
         return Regression(free, scale, error)
-    return _climb(component, sample, free, scale, min(2.0 * error, LONGEST_STEP))
+    return _climb_concentration(component, sample, free, scale, min(2.0 * error, LONGEST_STEP))
 
 
-def _climb(component: BradleyTerry, sample: Sample, init: Coefficients, scale: float, step: float) -> Regression:
+def _climb_concentration(
+    component: BradleyTerry, sample: Sample, init: Coefficients, scale: float, step: float
+) -> Regression:
     """Climb to the most probable concentration in steps of its logarithm, and take the top of a parabola there."""
     found: dict[int, tuple[float, Coefficients]] = {}
     median = CONCENTRATION_SHARE * len(init.counts)

@@ -285,7 +285,7 @@ def fit_rated(
     return _summarise(
         source, moments, best.log_likelihoods, found[shapes[-1]][1], selection=choice, quality=quality,
         arrays={**as_arrays(draws, observations.scale, exposure), **_regression_of(shown, draws, people, helps)},
-        explained=explain(by_rankings, predicting) if n_factors else None,
+        explained=explain_variance(by_rankings, predicting) if n_factors else None,
     )  # fmt: skip
 
 
@@ -407,10 +407,10 @@ def concentrations(mean: Floats, squares: Floats) -> Floats:
 MOST_EXPLAINED = 2000  # users, and items, whose utilities are looked at
 
 
-def explain(plain: Sequence[Draw], full: Sequence[Draw]) -> dict[str, Any]:
+def explain_variance(plain: Sequence[Draw], full: Sequence[Draw]) -> dict[str, Any]:
     """Return how much of the variance of users' expected utilities between items the rankings alone explain, for all
     users together and as quantiles over users."""
-    users = _some(len(full[0].weights))
+    users = _pick(len(full[0].weights))
     rest, whole = _unexplained(plain, full, users)
     quantiles = np.quantile(1.0 - rest / np.maximum(whole, 1e-300), (0.1, 0.5, 0.9))
     return {
@@ -428,17 +428,17 @@ def explain_users(plain: Sequence[Draw], full: Sequence[Draw]) -> tuple[Floats, 
         plain = full
     blocks = [np.arange(begin, min(begin + MOST_EXPLAINED, n_users)) for begin in range(0, n_users, MOST_EXPLAINED)]
     rest, whole = np.concatenate([_unexplained(plain, full, users) for users in blocks], axis=1)
-    return whole / len(_some(len(full[0].scores))), 1.0 - rest / np.maximum(whole, 1e-300)
+    return whole / len(_pick(len(full[0].scores))), 1.0 - rest / np.maximum(whole, 1e-300)
 
 
-def _some(n: int) -> Integers:
+def _pick(n: int) -> Integers:
     """Return numbers below n, all or evenly spread."""
     return np.linspace(0, n - 1, min(n, MOST_EXPLAINED)).astype(np.int64)
 
 
 def _unexplained(plain: Sequence[Draw], full: Sequence[Draw], users: Integers) -> tuple[Floats, Floats]:
     """Sums of squares of users' expected utilities around their means: beyond the rankings, and of all, (m,) each."""
-    items = _some(len(full[0].scores))
+    items = _pick(len(full[0].scores))
 
     def expect(draws: Sequence[Draw]) -> Floats:
         total = sum(

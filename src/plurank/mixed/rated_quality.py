@@ -49,11 +49,11 @@ def score_sequences(
         each = -(-n_particles // len(posterior.draws))
         return float(log_likelihoods(posterior.draws, said, each, rng).mean())
     seed = draw_seed(rng)
-    logs = [_log_next(posterior, part, n_particles, seed) for part in _cut(said)]
+    logs = [_log_next(posterior, part, n_particles, seed) for part in _cut_users(said)]
     return float(np.concatenate(logs).mean())
 
 
-def _cut(said: RatedItems) -> Iterator[RatedItems]:
+def _cut_users(said: RatedItems) -> Iterator[RatedItems]:
     """Return users some at a time, so that the answers before each of theirs are not too many."""
     sizes = np.diff(said.offsets)
     group = np.cumsum(sizes * (sizes + 1) // 2) // MOST_PREFIXES

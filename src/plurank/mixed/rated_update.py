@@ -13,13 +13,13 @@ import numpy as np
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, join_labels, look_up
 from plurank.data.rated import RatedItems
-from plurank.mixed.rated import LOG_ODDS, concentrations, explain
+from plurank.mixed.rated import LOG_ODDS, concentrations, explain_variance
 from plurank.mixed.rated_fields import DRAWN
 from plurank.mixed.utilities import UtilityPosterior, draws_of
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
-from plurank.thurstone.new_users import observe
+from plurank.thurstone.new_users import observe_users
 from plurank.thurstone.update import Sizes, update_draws
 from plurank.types import Codes, Floats, Masks, Progress
 
@@ -36,7 +36,7 @@ def update_rated(model: Any, more: Comparisons | RatedItems, people: Any, on_pro
     said = _in_own_items(grown, more)
     described = _describe_people(model, users[len(model.users_) :], people)
     own = None if described is None else described[rows].astype(np.float64)
-    parts = [part.describe(own) for part in observe(said, grown.scale, grown.exposure, before.draws[0].cut_mean)]
+    parts = [part.describe(own) for part in observe_users(said, grown.scale, grown.exposure, before.draws[0].cut_mean)]
     sizes = Sizes(len(items), len(users))
     n_updates = 0 if model.data_ is None else model.data_["n_updates"]
     seed = [_seed_of(model.random_state), n_updates]
@@ -45,7 +45,7 @@ def update_rated(model: Any, more: Comparisons | RatedItems, people: Any, on_pro
         name: np.array([getattr(draw, part) for draw in draws]) for name, (part, _) in DRAWN.items()
     }
     attributes["exposures_"] = grown.exposure.directions
-    attributes["level_counts_"] = before.scale.counts + _count_levels(said, len(before.scale.counts))
+    attributes["level_counts_"] = before.scale.counts + _count_new_levels(said, len(before.scale.counts))
     touched = np.zeros(len(items), dtype=bool)
     for part in parts:
         touched[part.data.observed.codes] = True
@@ -54,7 +54,7 @@ def update_rated(model: Any, more: Comparisons | RatedItems, people: Any, on_pro
     attributes |= _describe_items(model, before.by_rankings, shown, touched)
     attributes |= _describe_users(model, shown, rows, len(users))
     if model.explained_ is not None:
-        attributes["explained_"] = explain(shown, [draw for draw in draws if draw.share > 0])
+        attributes["explained_"] = explain_variance(shown, [draw for draw in draws if draw.share > 0])
     for name, field in (("member_scores_", len(items)), ("member_weights_", len(users))):
         attributes[name] = np.zeros((0, field, len(model.mean_weights_)))
     return {**attributes, "items_": items, "users_": users, "people_": described}
@@ -83,7 +83,7 @@ def _grow(exposure: Exposure, n_items: int) -> Exposure:
     return Exposure(np.pad(exposure.directions, ((0, n_items - len(exposure.directions)), (0, 0))))
 
 
-def _count_levels(said: Comparisons | RatedItems, n_levels: int) -> Floats:
+def _count_new_levels(said: Comparisons | RatedItems, n_levels: int) -> Floats:
     if isinstance(said, Comparisons) or not n_levels:
         return np.zeros(n_levels)
     return np.bincount(said.levels, minlength=n_levels).astype(np.float64)

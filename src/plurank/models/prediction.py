@@ -56,7 +56,7 @@ class Memberships(NamedTuple):
         return weights, np.append(self.concentration, self.user_concentration[asked[1:]]), at.astype(np.int32)
 
     def replace_unknown(self, unknown: Masks, counts: Floats) -> "Memberships":
-        """Give users of whom nothing is known, (m,), what their prior says, counts (m, K)."""
+        """Return the users, those of whom nothing is known (m,) with what their prior says, counts (m, K)."""
         total = counts.sum(axis=1)
         return self._replace(
             weights=np.where(unknown[:, None], counts / total[:, None], self.weights),

@@ -32,7 +32,7 @@ def find_effects(model: RankingModel) -> pl.DataFrame | None:
     return model.effects() if isinstance(model, PeopleEffects) and model.covariates is not None else None
 
 
-def effects_of(model: RankingModel, covariate: str | None, level: float) -> pl.DataFrame:
+def table_of_effects(model: RankingModel, covariate: str | None, level: float) -> pl.DataFrame:
     """Return the effects of one covariate or of all; raise where the model has none."""
     if not isinstance(model, PeopleEffects):
         raise ParameterError(
@@ -92,7 +92,7 @@ def _replace(text: str, words: dict[str, str]) -> str:
 
 
 def _show_share(row: dict[str, Any]) -> str:
-    return HIDDEN if row["share"] is None else f"{percent(row['share'])} ({_between(row['lower'], row['upper'])})"
+    return HIDDEN if row["share"] is None else f"{percent(row['share'])} ({_format_range(row['lower'], row['upper'])})"
 
 
 def _show_short(row: dict[str, Any]) -> str:
@@ -101,7 +101,7 @@ def _show_short(row: dict[str, Any]) -> str:
     return f"{row['share']:.0%} ({100 * row['lower']:.0f}-{100 * row['upper']:.0f})"
 
 
-def _between(lower: float, upper: float) -> str:
+def _format_range(lower: float, upper: float) -> str:
     return f"{percent(lower)} to {percent(upper)}"
 
 
@@ -128,11 +128,11 @@ def describe_effects(effects: pl.DataFrame) -> tuple[list[str], str]:
         rows = clear.filter(pl.col("attribute") == attribute).sort(pl.col("difference").abs(), descending=True)
         if len(rows):
             row = rows.row(0, named=True)
-            sentences.append(_compare(cells[attribute, row["level"]], first[attribute], row))
+            sentences.append(_describe_gap(cells[attribute, row["level"]], first[attribute], row))
     return sentences[:MOST_NAMED], _say_rest(effects, len(sentences))
 
 
-def _compare(cell: Cell, reference: Cell, row: dict[str, Any]) -> str:
+def _describe_gap(cell: Cell, reference: Cell, row: dict[str, Any]) -> str:
     k = row["ranking"] - 1
     points = f"{100 * abs(row['difference']):.0f} points"
     bounds = sorted(100 * abs(row[f"difference_{side}"]) for side in ("lower", "upper"))
@@ -146,7 +146,7 @@ def _show_side(cell: Cell, k: int) -> str:
     row = cell.rankings[k]
     where = f"for {cell.level}" if cell.value is None else f"at {show_number(cell.value)}"
     people = f", {cell.people} people" if cell.value is None else ""
-    return f"{percent(row['share'])} {where} ({_between(row['lower'], row['upper'])}{people})"
+    return f"{percent(row['share'])} {where} ({_format_range(row['lower'], row['upper'])}{people})"
 
 
 def _say_rest(effects: pl.DataFrame, n_clear: int) -> str:

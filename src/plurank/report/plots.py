@@ -161,10 +161,10 @@ class Plots:
         ParameterError
             If the model was fitted without covariates.
         """
-        from plurank.report.effects import effects_of
+        from plurank.report.effects import table_of_effects
         from plurank.report.figures.effects import draw_effects
 
-        return draw_effects(effects_of(self._model, covariate, level), level)
+        return draw_effects(table_of_effects(self._model, covariate, level), level)
 
     def convergence(self) -> "Chart":
         """Draw the log posterior after each pass of the fit.

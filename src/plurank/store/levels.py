@@ -34,7 +34,7 @@ def collect_values(folders: Sequence[Path]) -> Floats:
 def sort_levels(shard: Shard, items: pl.Series, values: Floats, form: Form) -> Shard:
     """Turn values into levels, and sort each user's items by level, then by item; raise for items rated twice."""
     owners, codes = shard.owners(), shard.columns["codes"]
-    _refuse_repeated(shard, owners, items, "rank" if form == "rankings" else "rating")
+    _refuse_duplicates(shard, owners, items, "rank" if form == "rankings" else "rating")
     own = shard.columns["values"]
     scale = values if form == "ratings" else np.unique(own)
     levels = np.searchsorted(scale, own).astype(np.int32)
@@ -53,7 +53,7 @@ def _count_groups(levels: Codes, offsets: Integers) -> Codes:
     return (steps - np.repeat(steps[offsets[:-1]], np.diff(offsets))).astype(np.int32)
 
 
-def _refuse_repeated(shard: Shard, owners: Codes, items: pl.Series, value: str) -> None:
+def _refuse_duplicates(shard: Shard, owners: Codes, items: pl.Series, value: str) -> None:
     codes = shard.columns["codes"]
     repeated = find_repeated(owners, codes, len(items))
     if len(repeated):

@@ -151,7 +151,7 @@ def merge_runs(
     folders = _sort_alike(runs, part)
     ranks, items = _sort_items(runs, part)
     values = collect_values(folders) if runs[0].form == "ratings" else np.zeros(0)
-    merged = Merged(runs[0].form, ranks, items if offered is None else _add_offered(items, offered), values)
+    merged = Merged(runs[0].form, ranks, items if offered is None else _append_offered(items, offered), values)
     positions = _find_positions(runs, folders, part / CUTS, budget)
     (part / RECORDS).mkdir(exist_ok=True)
     records = []
@@ -167,7 +167,7 @@ def merge_runs(
     _write_manifest(store, records, merged, excluded, is_offered=offered is not None)
 
 
-def _add_offered(items: pl.Series, offered: Any) -> pl.Series:
+def _append_offered(items: pl.Series, offered: Any) -> pl.Series:
     """Add items that were offered and that nobody ranked, after the others."""
     labels = add_offered_items(as_labels(items), np.arange(len(items), dtype=np.int32), offered)
     added = as_series(labels, items.name)

@@ -315,7 +315,7 @@ def write_run(
 
 
 def renumber_items(shard: Shard, codes: Codes) -> Shard:
-    """Give items other codes, (Q,)."""
+    """Return the shard with other codes of items, (Q,)."""
     items = {name: codes[shard.columns[name]] for name in ITEM_COLUMNS if name in shard.columns}
     return shard._replace(columns={**shard.columns, **items})
 

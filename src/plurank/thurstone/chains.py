@@ -67,7 +67,7 @@ class Moments:
         table = chain.population.items
         scores = table[:, :1] + table[:, 1:first]
         scores = scores - scores.mean(axis=0)
-        order = np.arange(first - 1) if self.n == 0 else align(scores, self.scores / self.n)
+        order = np.arange(first - 1) if self.n == 0 else match_rankings(scores, self.scores / self.n)
         scores = scores[:, order]
         self.n += 1
         self.scores += scores
@@ -104,7 +104,7 @@ class Moments:
         self.products = self.products[:, order][:, :, order]
 
 
-def align(scores: Floats, reference: Floats) -> Integers:
+def match_rankings(scores: Floats, reference: Floats) -> Integers:
     """Return the order of columns (K,) in which scores (Q, K) are nearest to a reference (Q, K)."""
     cost = (reference**2).sum(axis=0)[:, None] + (scores**2).sum(axis=0)[None] - 2.0 * reference.T @ scores
     return np.asarray(linear_sum_assignment(cost)[1], np.int64)
@@ -200,5 +200,5 @@ def run_chains(
     results.sort(key=lambda each: -float(each.log_likelihoods.mean()))
     reference = results[0].moments
     for other in results[1:]:
-        other.reorder(align(other.moments.scores / other.moments.n, reference.scores / reference.n))
+        other.reorder(match_rankings(other.moments.scores / other.moments.n, reference.scores / reference.n))
     return results, convergence

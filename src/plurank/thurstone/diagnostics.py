@@ -35,14 +35,18 @@ class Convergence(NamedTuple):
     @classmethod
     def of(cls, log_likelihoods: Floats, pairs: Floats, n_sweeps: int) -> "Convergence":
         """Diagnose log-likelihoods (chains, n) and probabilities of some pairs (chains, n, pairs) by sweep."""
-        each = [diagnose(pairs[:, :, pair]) for pair in range(pairs.shape[2])]
+        each = [diagnose_draws(pairs[:, :, pair]) for pair in range(pairs.shape[2])]
         worst = max((r_hat for r_hat, _ in each), default=1.0)
         return cls(
-            *diagnose(log_likelihoods), worst, min((n for _, n in each), default=1.0), len(log_likelihoods), n_sweeps
+            *diagnose_draws(log_likelihoods),
+            worst,
+            min((n for _, n in each), default=1.0),
+            len(log_likelihoods),
+            n_sweeps,
         )
 
 
-def diagnose(values: Floats) -> tuple[float, float]:
+def diagnose_draws(values: Floats) -> tuple[float, float]:
     """Return split R-hat and the effective sample size of a quantity, (chains, n)."""
     half = values.shape[1] // 2
     if half < 2:

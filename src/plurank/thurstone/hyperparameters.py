@@ -78,7 +78,7 @@ def first_counts(n_rankings: int) -> Floats:
     return np.full(n_rankings, CONCENTRATION_SHARE)
 
 
-def draw_gaussian(
+def draw_normal_wishart(
     n: int, sums: Floats, products: Floats, mean: Floats, count: float, freedom: float, scale: float,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:  # fmt: skip
@@ -157,7 +157,7 @@ def _slice(log_density: Callable[[Floats], float], x: Floats, k: int, rng: np.ra
     return moved
 
 
-def draw_coefficients(
+def draw_exposure_effects(
     exposed_factors: Floats, exposure_products: Floats, precision: float, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Draw the regression of factors on exposure, (G, F), given their products (G, F) and those of exposure (G, G); and

@@ -96,7 +96,7 @@ class Said:
         return self if people is None else replace(self, people=people[self.rows])
 
 
-def observe(said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cut_mean: Floats) -> list[Said]:
+def observe_users(said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cut_mean: Floats) -> list[Said]:
     """Take ratings, rankings or comparisons as kernels do; ``cut_mean`` (C,) are typical thresholds.
 
     Comparisons count as made from ratings where the model was fitted to ratings, unless they are known not to be, or
@@ -120,7 +120,7 @@ def observe(said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cu
     return [
         replace(each, rows=np.flatnonzero(chosen))
         for chosen, part in parts
-        for each in observe(part, scale, exposure, cut_mean)
+        for each in observe_users(part, scale, exposure, cut_mean)
     ]
 
 
@@ -134,15 +134,15 @@ def fold_in(
 ) -> list[DrawnUsers]:
     """Draw new users, who may have covariates (m, P), once for every draw of the items; one chain goes on from draw to
     draw."""
-    parts = [part.describe(people) for part in observe(said, scale, exposure, draws[0].cut_mean)]
-    drawn = [_draw(draws, part, seed) for part in parts]
+    parts = [part.describe(people) for part in observe_users(said, scale, exposure, draws[0].cut_mean)]
+    drawn = [_draw_users(draws, part, seed) for part in parts]
     if len(parts) == 1:
         return drawn[0]
     rows = np.concatenate([part.rows for part in parts])
-    return [_merge(each, rows, said.n_items) for each in zip(*drawn, strict=True)]
+    return [_put_together(each, rows, said.n_items) for each in zip(*drawn, strict=True)]
 
 
-def _merge(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUsers:
+def _put_together(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUsers:
     """Put users together that were drawn apart; rows (m,) are their numbers."""
     order = np.argsort(rows)
     weights, factors, cuts = (
@@ -160,7 +160,7 @@ def _merge(parts: Sequence[DrawnUsers], rows: Integers, n_items: int) -> DrawnUs
     return DrawnUsers(weights, factors, cuts, keys[by_key], own[by_key])
 
 
-def _draw(draws: Sequence[Draw], said: Said, seed: int) -> list[DrawnUsers]:
+def _draw_users(draws: Sequence[Draw], said: Said, seed: int) -> list[DrawnUsers]:
     """Draw users who said something, starting from utilities that agree with it."""
     observed, n_items, n = said.data.observed, said.data.n_items, len(said.rows)
     utilities = np.array(said.utilities, np.float64)

@@ -16,7 +16,7 @@ from plurank.data.rated import RatedItems
 from plurank.engine.blocks import group_units, sum_tree
 from plurank.engine.local import Engine, LocalEngine
 from plurank.thurstone import hyperparameters as hyper
-from plurank.thurstone import ridge
+from plurank.thurstone import joint_move
 from plurank.thurstone.blocks import Block, BlockData, RatedSource, Scale, cut_blocks, read_block
 from plurank.thurstone.exposure import (
     N_ITERATIONS,
@@ -190,7 +190,7 @@ class Chain:
     states: list[UserState] = field(init=False)
     n_sweeps: int = 0
     log_likelihoods: list[float] = field(default_factory=list)
-    ridge_step: ridge.Step = field(default_factory=ridge.Step)
+    move_size: joint_move.Step = field(default_factory=joint_move.Step)
 
     def __post_init__(self) -> None:
         rng = self._generator()
@@ -228,7 +228,7 @@ class Chain:
         self.n_sweeps += 1
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
-        power = self.ridge_step.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
+        power = self.move_size.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
         design = None if self.people is None else self.people.design
         shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, design)
         engine, units = self.observations.engine, list(zip(self.observations.blocks, self.states, strict=True))
@@ -249,13 +249,13 @@ class Chain:
         population, (items, log_weights) = self.population, sums.raised
         prior = population.item_mean, population.item_precision
         counts, slopes, gain = self._raise_prior(sums.users, log_weights, power)
-        gain += ridge.log_marginal(*items, *prior) - ridge.log_marginal(*sums.items, *prior)
+        gain += joint_move.log_marginal(*items, *prior) - joint_move.log_marginal(*sums.items, *prior)
         chance = float(np.exp(min(gain, 0.0)))
-        self.ridge_step.adapt(chance)
+        self.move_size.adapt(chance)
         if rng.random() >= chance:
             return sums
         for weights in self._weights():
-            weights[:] = ridge.raise_weights(weights, power)
+            weights[:] = joint_move.raise_weights(weights, power)
         self.population = population._replace(counts=counts, slopes=slopes)
         return SweepSums(items, sums.users._replace(log_weights=log_weights), None)
 
@@ -263,15 +263,15 @@ class Chain:
         """Return the counts (K,) and slopes (P, K) that go with weights raised to a power, and by how much the log
         density of weights and their prior grows."""
         population = self.population
-        counts, log_jacobian = ridge.raise_counts(population.counts, power)
+        counts, log_jacobian = joint_move.raise_counts(population.counts, power)
         if self.people is None:
-            before = ridge.Weights(users.n, users.log_weights, population.counts)
+            before = joint_move.Weights(users.n, users.log_weights, population.counts)
             after = before._replace(log_weights=log_weights, counts=counts)
-            return counts, population.slopes, ridge.log_ratio(before, after, power, log_jacobian)
+            return counts, population.slopes, joint_move.log_ratio(before, after, power, log_jacobian)
         weights, slopes = self._weights(), power * population.slopes
         if not (np.isfinite(counts).all() and (counts > 0.0).all()):
             return population.counts, population.slopes, -np.inf
-        raised = [ridge.raise_weights(block, power) for block in weights]
+        raised = [joint_move.raise_weights(block, power) for block in weights]
         gain = self.people.log_density(counts, slopes, raised)
         gain -= self.people.log_density(population.counts, population.slopes, weights)
         n_moved = (users.n + self.people.n_covariates) * (len(counts) - 1)
@@ -314,20 +314,20 @@ class Chain:
         table = items[:, : self.shape.size]
         mean, precision = before.item_mean, before.item_precision
         if self.prior is None:
-            mean, precision = hyper.draw_gaussian(
+            mean, precision = hyper.draw_normal_wishart(
                 len(table), table.sum(axis=0), table.T @ table, np.zeros(self.shape.size), hyper.ITEM_COUNT,
                 hyper.ITEM_FREEDOM, hyper.ITEM_SCALE, rng,
             )  # fmt: skip
         cut_mean, cut_precision = before.cut_mean, before.cut_precision
         if len(cut_mean):
-            cut_mean, cut_precision = hyper.draw_gaussian(
+            cut_mean, cut_precision = hyper.draw_normal_wishart(
                 users.n, users.cuts, users.cut_products, self.first_cuts, hyper.CUT_COUNT, hyper.CUT_FREEDOM,
                 hyper.CUT_SCALE, rng,
             )  # fmt: skip
         counts, slopes = before.counts, before.slopes
         if self.n_sweeps > WARM_UP:
             counts, slopes = self._draw_counts(users, rng)
-        coefficients = hyper.draw_coefficients(
+        coefficients = hyper.draw_exposure_effects(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
         return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes)
@@ -397,10 +397,10 @@ def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserSt
     raised = None
     if shared.power != 1.0:
         others, weights = vectors.copy(), vectors[:, 1:n_weights]
-        others[:, 1:n_weights] = ridge.raise_weights(weights, shared.power)
+        others[:, 1:n_weights] = joint_move.raise_weights(weights, shared.power)
         raised = (
             ItemSums(*kernels.sum_by_item(*data.by_item, others, utilities, shape.size)),
-            ridge.raised_log_sums(weights, shared.power),
+            joint_move.raised_log_sums(weights, shared.power),
         )
     users = UserSums.of(vectors[:, 1:n_weights], cuts, vectors[:, n_weights : shape.size], exposure, logs)
     kept = None if data.observed.kind == "rated" else utilities

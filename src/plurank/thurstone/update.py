@@ -101,8 +101,8 @@ def _update_chain(
 
 
 def standardise(draws: Sequence[Draw]) -> list[Draw]:
-    """Give the draws of a chain the same origin of utilities and the same directions of factors, which no prediction
-    notices, and leave out factors that no draw of the chain has."""
+    """Return the draws of a chain with one origin of utilities and the same directions of factors, which no prediction
+    notices, and without factors that no draw of the chain has."""
     n_factors = draws[0].item_factors.shape[1] if any(draw.item_factors.any() for draw in draws) else 0
     reference = draws[-1].item_factors[:, :n_factors]
     return [_standardise(draw, reference) for draw in draws]

@@ -46,7 +46,7 @@ def _is_curve(cells: list[Cell]) -> bool:
 
 
 def _encode_rankings(numbers: list[str]) -> Spec:
-    """Tell rankings apart by colour and, where they are few, by shape."""
+    """Encode rankings by colour and, where they are few, by shape."""
     colours = [COLOURS[k % len(COLOURS)] for k in range(len(numbers))]
     encoded = {"color": name("ranking", scale={"domain": numbers, "range": colours}, title="ranking")}
     if len(numbers) <= FEW_RANKINGS:

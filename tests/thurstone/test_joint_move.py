@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from plurank.thurstone import ridge
+from plurank.thurstone import joint_move
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_rankings=st.integers(2, 6), log_power=st.floats(-1.0, 1.0))
 def test_raised_weights_are_on_the_simplex_and_come_back(seed, n_rankings, log_power):
     weights = np.random.default_rng(seed).dirichlet(np.full(n_rankings, 2.0), 7)
     power = float(np.exp(log_power))
-    raised = ridge.raise_weights(weights, power)
+    raised = joint_move.raise_weights(weights, power)
     np.testing.assert_allclose(raised.sum(axis=1), 1.0, rtol=1e-12)
-    np.testing.assert_allclose(ridge.raise_weights(raised, 1.0 / power), weights, rtol=1e-9, atol=1e-300)
-    np.testing.assert_allclose(ridge.raised_log_sums(weights, power), np.log(raised).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(joint_move.raise_weights(raised, 1.0 / power), weights, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(joint_move.raised_log_sums(weights, power), np.log(raised).sum(axis=0), rtol=1e-9)
 
 
 @given(
@@ -24,8 +24,8 @@ def test_raised_weights_are_on_the_simplex_and_come_back(seed, n_rankings, log_p
 )  # fmt: skip
 def test_raised_counts_come_back_with_the_opposite_jacobian(counts, log_power):
     counts, power = np.array(counts), float(np.exp(log_power))
-    raised, log_jacobian = ridge.raise_counts(counts, power)
-    back, opposite = ridge.raise_counts(raised, 1.0 / power)
+    raised, log_jacobian = joint_move.raise_counts(counts, power)
+    back, opposite = joint_move.raise_counts(raised, 1.0 / power)
     np.testing.assert_allclose(back, counts, rtol=1e-8)
     assert log_jacobian == pytest.approx(-opposite, abs=1e-7)
 
@@ -33,14 +33,14 @@ def test_raised_counts_come_back_with_the_opposite_jacobian(counts, log_power):
 def test_the_jacobian_of_counts_is_their_derivative():
     counts, step = np.array([0.05, 0.7, 30.0]), 1e-5
     for power in (0.8, 1.3):
-        above, below = (np.log(ridge.raise_counts(counts * np.exp(sign * step), power)[0]) for sign in (1, -1))
+        above, below = (np.log(joint_move.raise_counts(counts * np.exp(sign * step), power)[0]) for sign in (1, -1))
         expected = np.log((above - below) / (2.0 * step)).sum()
-        assert ridge.raise_counts(counts, power)[1] == pytest.approx(expected, abs=1e-8)
+        assert joint_move.raise_counts(counts, power)[1] == pytest.approx(expected, abs=1e-8)
 
 
 def test_logarithms_of_weights_vary_as_raised_counts_say(rng):
     counts, power = np.array([0.4, 1.5, 4.0]), 1.7
-    raised = ridge.raise_counts(counts, power)[0]
+    raised = joint_move.raise_counts(counts, power)[0]
     apart = np.log(rng.dirichlet(counts, 200_000)) @ [[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]
     wanted = np.log(rng.dirichlet(raised, 200_000)) @ [[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]
     np.testing.assert_allclose((power * apart).std(axis=0), wanted.std(axis=0), rtol=0.02)  # 4 standard errors
@@ -61,7 +61,7 @@ def test_the_marginal_likelihood_of_items_is_that_of_a_gaussian(rng):
             for x, w in zip(designs, utilities, strict=True)
             if len(x)
         )
-        logs.append((ridge.log_marginal(products, sums, mean, precision), expected))
+        logs.append((joint_move.log_marginal(products, sums, mean, precision), expected))
     assert logs[0][0] - logs[1][0] == pytest.approx(logs[0][1] - logs[1][1], rel=1e-10)
 
 
@@ -79,11 +79,11 @@ def test_moves_without_observations_keep_the_prior_of_weights_and_counts(rng):
         weights = rng.dirichlet(counts, n_users)
         before.append((np.log(counts.sum()), weights[:, 0].var()))
         for power in np.exp(0.7 * rng.standard_normal(3)):
-            raised, log_jacobian = ridge.raise_counts(counts, power)
-            now = ridge.Weights(n_users, np.log(np.maximum(weights, 1e-300)).sum(axis=0), counts)
-            then = now._replace(log_weights=ridge.raised_log_sums(weights, power), counts=raised)
-            if np.log(rng.random()) < ridge.log_ratio(now, then, power, log_jacobian):
-                counts, weights = raised, ridge.raise_weights(weights, power)
+            raised, log_jacobian = joint_move.raise_counts(counts, power)
+            now = joint_move.Weights(n_users, np.log(np.maximum(weights, 1e-300)).sum(axis=0), counts)
+            then = now._replace(log_weights=joint_move.raised_log_sums(weights, power), counts=raised)
+            if np.log(rng.random()) < joint_move.log_ratio(now, then, power, log_jacobian):
+                counts, weights = raised, joint_move.raise_weights(weights, power)
         after.append((np.log(counts.sum()), weights[:, 0].var()))
     for one, other in zip(np.array(before).T, np.array(after).T, strict=True):
         assert stats.ks_2samp(one, other).pvalue > 1e-3
