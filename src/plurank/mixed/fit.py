@@ -326,7 +326,8 @@ def _finish_regressed(
         found = _finish_scores(users, again, priors, error_prior, regression.coefficients.counts_of(design))
     roots = np.linalg.cholesky(found.pop("score_covariances"))
     common = find_common_errors(found["component"], sample, regression.coefficients)
-    posterior = ScorePosterior(found["scores"], roots, common)
+    errors = priors.concentration, priors.concentration_error
+    posterior = ScorePosterior(found["scores"], roots, common, *errors)
     draws = draw_coefficients(regression, posterior, found["component"], sample)
     return {
         **found,

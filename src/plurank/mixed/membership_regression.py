@@ -201,22 +201,31 @@ def _pairs(n_rankings: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class ScorePosterior:
-    """Scores (Q, K), roots of their covariances by item (Q, K, K), and the covariance of moves of rankings towards
-    others, (K (K - 1), K (K - 1))."""
+    """Scores (Q, K), roots of their covariances by item (Q, K, K), the covariance of moves of rankings towards others,
+    (K (K - 1), K (K - 1)), and the concentration with the standard error of its logarithm."""
 
     scores: Floats
     roots: Floats
     common: Floats
+    concentration: float
+    concentration_error: float
 
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Draw scores."""
+    def draw(self, rng: np.random.Generator) -> tuple[Floats, float]:
+        """Draw scores, and by what factor the concentration goes with them.
+
+        Rankings that are ``sqrt(alpha + 1)`` times as far apart, with concentration alpha, predict alike.
+        """
         n_rankings = self.scores.shape[1]
         moves = np.zeros((n_rankings, n_rankings))
         drawn = np.linalg.cholesky(self.common) @ rng.standard_normal(len(self.common))
         for (j, k), move in zip(_pairs(n_rankings), drawn.tolist(), strict=True):
             moves[j, k] = move
         noise = np.einsum("qkl,ql->qk", self.roots, rng.standard_normal(self.scores.shape))
-        return move_rankings(self.scores, moves) + noise
+        factor = math.exp(self.concentration_error * float(rng.standard_normal()))
+        wider = math.sqrt((self.concentration * factor + 1.0) / (self.concentration + 1.0))
+        moved = move_rankings(self.scores, moves) + noise
+        shared = moved.mean(axis=1, keepdims=True)
+        return shared + wider * (moved - shared), factor
 
 
 def draw_coefficients(
@@ -232,9 +241,9 @@ def draw_coefficients(
     before = mode if few is sample else _find_table(component, few, centre, scale)[1]
     found: list[Coefficients] = []
     for _ in range(SCORE_DRAWS):
-        scores = posterior.draw(rng)
+        scores, factor = posterior.draw(rng)
         error = regression.concentration_error * float(rng.standard_normal())
-        init = centre._replace(concentration=centre.concentration * math.exp(error))
+        init = centre._replace(concentration=centre.concentration * factor * math.exp(error))
         drawn = BradleyTerry(scores, component.mixing)
         shift = _find_shifted(drawn, few, init, scale).vector - before.vector
         found += [density.from_vector(vector + shift) for vector in draw_gaussian(mode, DRAWS_EACH, rng)]
