@@ -58,7 +58,7 @@ class RatedSettings:
     n_rankings: int | Auto
     n_factors: int | Auto
     n_chains: int
-    n_sweeps: int
+    max_iter: int
     random_state: RandomState
 
 
@@ -234,12 +234,13 @@ class RatedCandidates(Candidates):
         return list(best), own[best]
 
 
-def sweeps_per_iter(n_observations: int, n_users: int) -> float:
-    """Return how many sweeps of a chain ``max_iter=1`` stands for."""
-    if n_observations >= MANY_OBSERVATIONS:
-        return 1.0
-    cost = n_observations + COST_OF_USER * n_users
-    return float(np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, MOST_SWEEPS))
+def _count_sweeps(source: RatedSource, shape: Shape, max_iter: int) -> int:
+    """Return the number of sweeps of a chain; those with factors predict only, and intervals need no more of them."""
+    if len(source) >= MANY_OBSERVATIONS:
+        return max_iter
+    cost = len(source) + COST_OF_USER * source.n_users
+    most = SOME_SWEEPS if shape.n_factors else MOST_SWEEPS
+    return int(max_iter * np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, most))
 
 
 def fit_rated(
@@ -259,10 +260,11 @@ def fit_rated(
     plain = Shape(shapes[0].n_rankings, 0)
     wanted = [plain, *(shape for shape in shapes if shape != plain)]  # rankings are those of chains without factors
     n_draws = _count_draws(source, wanted[-1], observations.scale)
-    length = Length.of(settings.n_sweeps, -(-n_draws // (len(shapes) * settings.n_chains)))
+    n_each = -(-n_draws // (len(shapes) * settings.n_chains))
     found: dict[Shape, tuple[list[ChainResult], Convergence]] = {}
     for number, shape in enumerate(wanted):
         progress = _part_of(on_progress, number, len(wanted))
+        length = Length.of(_count_sweeps(source, shape, settings.max_iter), n_each)
         found[shape] = run_chains(
             observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people
         )

@@ -87,7 +87,7 @@ class SampledRankings(PeopleEffects, loadable=False):
 
     def rated_settings(self, source: RatedItems | RatedStore) -> "RatedSettings":
         """Return the parameters of a fit to ratings or rankings; raise where one is for comparisons."""
-        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings, sweeps_per_iter
+        from plurank.mixed.rated import LEAST_CHAINS, RatedSettings
 
         for name, default in (("concentration", None), ("score_scale", None), ("from_ratings", None), ("init", "best")):
             if getattr(self, name) != default:
@@ -98,9 +98,8 @@ class SampledRankings(PeopleEffects, loadable=False):
                 )
         if len(source) < 2:
             raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
-        n_sweeps = int(self.max_iter * sweeps_per_iter(len(source), source.n_users))
         n_chains = max(self.ensemble, LEAST_CHAINS)
-        return RatedSettings(self.n_rankings, self.n_factors, n_chains, n_sweeps, self.random_state)
+        return RatedSettings(self.n_rankings, self.n_factors, n_chains, self.max_iter, self.random_state)
 
     def _update_draws(self, more: Comparisons | RatedItems, people: Any, on_progress: Progress) -> None:
         from plurank.mixed.rated_update import update_rated
