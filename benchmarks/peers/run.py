@@ -74,8 +74,10 @@ def jobs_of(folders: list[Path], methods: list[str]) -> Iterator[tuple[str, Path
 
 def run_jobs(jobs: list[tuple[str, Path]], given: argparse.Namespace) -> None:
     """Build the environments and run what has not been run."""
+    needed = {METHODS[name].environment for name, _ in jobs}
     for environment in PINS:
-        build(environment, given.environments)
+        if environment in needed:
+            build(environment, given.environments)
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(lambda job: run_job(*job, given.environments, given.threads, given.minutes), jobs))
 
