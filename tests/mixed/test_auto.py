@@ -8,6 +8,7 @@ from plurank import (
     MixedRanking,
     NotIdentifiableError,
     ParameterError,
+    Ratings,
     held_out_quality,
     ingest,
     load,
@@ -86,6 +87,17 @@ def test_a_store_gives_the_same_choice_and_fit(tmp_path):
     in_memory, on_disk = auto(store.to_comparisons()), auto(store)
     assert on_disk.selection_ == in_memory.selection_
     np.testing.assert_array_equal(on_disk.scores_, in_memory.scores_)
+
+
+def test_there_are_no_more_rankings_than_items():
+    rng = np.random.default_rng(0)
+    stars = rng.normal(size=(200, 1)) * rng.choice([-1.0, 1.0], 3) + rng.normal(size=(200, 3))
+    values = np.digitize(stars, [-1.0, 0.0, 1.0]).ravel()
+    rated = Ratings.from_arrays(np.repeat(np.arange(200), 3), np.tile(np.arange(3), 200), values)
+    chosen = MixedRanking(max_iter=20, random_state=0).fit(rated)
+    assert max(row["n_rankings"] for row in chosen.selection_["candidates"]) <= 3
+    compared = MixedRanking(max_iter=20, random_state=0).fit(rated.to_comparisons())
+    assert max(row["n_rankings"] for row in compared.selection_["candidates"]) <= 3
 
 
 def test_only_the_mixing_may_be_chosen():

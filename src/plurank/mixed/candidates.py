@@ -168,8 +168,10 @@ class Candidates:
 
     @cached_property
     def most_rankings(self) -> int:
-        """The largest number of rankings that there are users for."""
-        return min((parts.train.n_users for parts in self.repeats), default=1)
+        """The largest number of rankings that there are users for, and items: of more, weights are not determined."""
+        if not self.repeats:
+            return 1
+        return min(self.sample.n_items, *(parts.train.n_users for parts in self.repeats))
 
     def evaluate(self, mixing: Mixing, n_rankings: int) -> Predictions:
         """Fit a candidate to every repeat, and predict what is held out there."""

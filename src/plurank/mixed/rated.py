@@ -177,8 +177,8 @@ class RatedCandidates(Candidates):
 
     @property
     def most_rankings(self) -> int:
-        """The largest number of rankings that there are users for."""
-        return 1 if self.held_out is None else self.held_out.train.n_users
+        """The largest number of rankings that there are users for, and items: of more, weights are not determined."""
+        return 1 if self.held_out is None else min(self.held_out.train.n_users, self.sample.n_items)
 
     def attempt(self, shape: Shape) -> Trial:
         """Fit one chain and predict what was held out."""
