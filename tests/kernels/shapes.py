@@ -94,7 +94,7 @@ def call_all(rng: np.random.Generator) -> set[str]:
     edges = np.searchsorted(keys, np.arange(n_users + 1) * n_items)
     sides = places_of[:n], places_of[n:]
     counts = weights if len(weights) else np.ones(n)
-    call("solve_deviations", offsets, edges, *sides, counts, rng.standard_normal(n), 1.0)
+    call("solve_user_effects", offsets, edges, *sides, counts, rng.standard_normal(n), np.ones(len(keys)))
     n_rated = rng.integers(0, 12, n_users)
     rated = np.concatenate([[0], np.cumsum(n_rated)]).astype(np.int64)
     values, ties = rng.integers(1, 4, rated[-1]).astype(float), int(rng.integers(0, 3))

@@ -20,7 +20,7 @@ if library.ACTIVE == "plain":
         find_rows,
         group,
     )
-    from plurank.kernels.plain.inference import infer_dirichlets, read_left_to_right, solve_deviations
+    from plurank.kernels.plain.inference import infer_dirichlets, read_left_to_right, solve_user_effects
     from plurank.kernels.plain.memberships import map_user_weights, regress_on_simplex
     from plurank.kernels.plain.mixing import (
         mean_wins,
@@ -49,7 +49,7 @@ else:
         find_rows,
         group,
     )
-    from plurank.kernels.inference import infer_dirichlets, read_left_to_right, solve_deviations
+    from plurank.kernels.inference import infer_dirichlets, read_left_to_right, solve_user_effects
     from plurank.kernels.memberships import map_user_weights, regress_on_simplex
     from plurank.kernels.mixing import (
         mean_wins,
@@ -99,7 +99,7 @@ __all__ = [
     "regress_on_simplex",
     "sample_pairs",
     "signed_item_counts",
-    "solve_deviations",
+    "solve_user_effects",
     "stay_above",
     "sum_by_item",
     "sum_gathered",

@@ -16,8 +16,9 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import look_up
 from plurank.data.split import every_nth_user, look_rated, weigh_observations
 from plurank.elementary import log_expit
+from plurank.engine.blocks import iterate_users
 from plurank.inference.posterior import dirichlet_counts
-from plurank.inference.user_effects import choose_scale
+from plurank.inference.user_effects import Trial, UserEffects, choose_scale, find_user_effects
 from plurank.metrics.predictions import Influence
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
@@ -33,9 +34,11 @@ from plurank.random import RandomState, as_generator, draw_seed, spawn
 from plurank.regression.coefficients import Coefficients
 from plurank.store.store import Store
 from plurank.topic.orders import OrderedComponent, PairCounts
-from plurank.types import Codes, Floats, Progress, silent
+from plurank.types import Codes, Floats, Integers, Progress, silent
 
-EFFECT_SAMPLE = 50_000  # comparisons
+EFFECT_SAMPLE = 50_000  # comparisons that the scale of user effects is chosen by
+EFFECT_SHARE, MOST_EFFECT_SPLITS = 0.5, 3  # of a user's comparisons that are held out for that, at most
+MOST_KEPT = 5_000_000  # comparisons whose users' effects are kept
 INFLUENCE_SAMPLE = 250_000  # comparisons
 SINGLE_PASSES = 20  # to fit one ranking for everybody
 MEMBERSHIP_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
@@ -97,6 +100,9 @@ class MixedFit(FitResult):
     quality: dict[str, Any] | None = None
     influence: dict[str, Any] | None = None
     user_effect_scale: float | None = None
+    user_effect_keys: Integers | None = None
+    user_effects: Floats | None = None
+    user_effect_errors: Floats | None = None
     selection: dict[str, Any] | None = None
     coefficients: Floats | None = None
     coefficient_draws: Floats | None = None
@@ -169,7 +175,8 @@ def fit_users(
         checkpoint.rated, checkpoint.quality = rated, quality
     found = _fit_rankings(settings, users, rated, priors, generators, on_progress, checkpoint, design, with_errors=True)
     found.quality = quality
-    found.user_effect_scale = _choose_user_effects(settings, found, users.source, generators.user_effects)
+    found.user_effect_scale = _choose_effect_scale(settings, found, priors, users.source, generators.user_effects)
+    vars(found).update(arrays_of(_find_user_effects(found, users.source)))
     found.influence = _find_influence(settings, found, users.source)
     return found
 
@@ -403,22 +410,58 @@ def observe(comparisons: Comparisons, from_ratings: bool | None, rated: bool, ra
     return weigh_observations(comparisons, rating_weight) if is_rated else comparisons
 
 
-def _choose_user_effects(
-    settings: Settings, found: MixedFit, source: Comparisons | Store, rng: np.random.Generator
+def _choose_effect_scale(
+    settings: Settings, found: MixedFit, priors: Priors, source: Comparisons | Store, rng: np.random.Generator
 ) -> float | None:
-    """Choose the scale of users' own effects on items by comparisons held out of some users'."""
+    """Choose the scale of users' own effects on items by comparisons that are held out of a fit with the same priors.
+
+    The rankings must not know them: they would seem to leave nothing to say of users.
+    """
     sample = every_nth_user(source, EFFECT_SAMPLE)
-    shares = rng.random(sample.n_users)  # some are asked little, some much
-    held_out = rng.random(len(sample)) < shares[sample.user_of_each()]
-    if held_out.all() or not held_out.any():
+    users, trials = sample.user_of_each(), []
+    priors = priors.with_rankings(settings.n_rankings)
+    for child in spawn(rng, int(np.clip(EFFECT_SAMPLE // max(len(sample), 1), 1, MOST_EFFECT_SPLITS))):
+        shares = EFFECT_SHARE * child.random(sample.n_users)  # some are asked little, some much
+        held_out = child.random(len(sample)) < shares[users]
+        asked, test = sample.select(~held_out), sample.select(held_out)
+        if not len(test) or asked.n_users < settings.n_rankings:
+            continue
+        own = replace(settings, random_state=draw_seed(child))
+        fit = _fit_rankings(own, Users(asked), found.from_ratings, priors, own.generators(), silent)
+        members = fit.members()
+        known, at = [member.users for member in members], asked.user_of_each()
+        rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
+        chances = predict(members, known, at, asked.winners, asked.losers)
+        predicted = predict(members, known, rows, test.winners, test.losers)
+        trials.append(Trial(asked, chances, test, users[held_out], rows, predicted))
+    return choose_scale(trials)
+
+
+def _find_user_effects(found: MixedFit, source: Comparisons | Store) -> UserEffects | None:
+    """Find the effects of all users by what they said, unless that would be too much to keep."""
+    if found.user_effect_scale is None or len(source) > MOST_KEPT:
         return None
-    asked, test = sample.select(~held_out), sample.select(held_out)
-    observed = observe(asked, settings.from_ratings, found.from_ratings, found.rating_weight)
-    members = found.members()
-    users = [member.fold_in(observed) for member in members]
-    rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
-    chances = predict(members, users, asked.user_of_each(), asked.winners, asked.losers)
-    return choose_scale(asked, chances, rows, test, predict(members, users, rows, test.winners, test.losers))
+    members, parts, begin = found.members(), [], 0
+    for asked in iterate_users(source, labelled=False):
+        rows = np.arange(begin, begin + asked.n_users, dtype=np.int32)
+        chances = predict(
+            members, [member.users for member in members], rows[asked.user_of_each()], asked.winners, asked.losers
+        )
+        own = find_user_effects(asked, chances, found.user_effect_scale)
+        parts.append(own.renumber(rows, asked.n_items))
+        begin += asked.n_users
+    return UserEffects.join(parts, source.n_items)
+
+
+def arrays_of(effects: UserEffects | None) -> dict[str, Any]:
+    """Return user effects as a model keeps them."""
+    if effects is None:
+        return {"user_effect_keys": None, "user_effects": None, "user_effect_errors": None}
+    return {
+        "user_effect_keys": effects.keys,
+        "user_effects": effects.values.astype(np.float32),
+        "user_effect_errors": effects.errors.astype(np.float32),
+    }
 
 
 def _find_influence(settings: Settings, found: MixedFit, source: Comparisons | Store) -> dict[str, Any] | None:
@@ -462,6 +505,8 @@ class Known:
     n_items: int
     n_users: int
     new_counts: Floats | None = None
+    effect_scale: float | None = None
+    effects: UserEffects | None = None
 
 
 def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_progress: Progress) -> dict[str, Any]:
@@ -501,11 +546,30 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     errors, correlations = replace(wide, known=(scores, precision)).errors(information)
     user_concentration = np.pad(first.user_concentration, (0, n_new_users))
     user_concentration[codes] = concentration
+    weights_of_others = [(other.component.scores, own) for other, own, _, _ in others]
+    now = Memberships(weights, user_concentration, mean_of(weights), first.concentration)
+    stacked = _stack_members(weights_of_others, scores.shape, known.n_users)
+    members = members_of(refined.component, now, *stacked.values())
     return {
+        **arrays_of(_update_user_effects(known, members, comparisons)),
         "scores": scores, "rankings": refined.component.rankings,
         "score_errors": errors, "score_correlations": correlations,
         "user_weights": weights, "mean_weights": mean_of(weights), "user_concentration": user_concentration,
         "log_posterior": np.array(refined.history), "n_iter": len(refined.history),
         "converged": bool(refined.converged),
-        **_stack_members([(other.component.scores, own) for other, own, _, _ in others], scores.shape, known.n_users),
+        **stacked,
     }  # fmt: skip
+
+
+def _update_user_effects(known: Known, members: Sequence[Member], more: Comparisons) -> UserEffects | None:
+    """Find the effects of users at hand, with what is known of them as the prior; those of all others stay."""
+    if known.effect_scale is None or known.effects is None:
+        return None
+    before = known.effects.renumber(np.arange(known.n_users), known.n_items)
+    rows, at_hand = known.codes.astype(np.int32), np.full(known.n_users, -1)
+    at_hand[rows] = np.arange(len(rows))
+    chances = predict(
+        members, [member.users for member in members], rows[more.user_of_each()], more.winners, more.losers
+    )
+    newer = find_user_effects(more, chances, known.effect_scale, before.renumber(at_hand, known.n_items))
+    return before.replace(newer.renumber(rows, known.n_items))
