@@ -112,7 +112,7 @@ def call_all(rng: np.random.Generator) -> set[str]:
         by_item, item_begins = kernels.group(observed.codes, n_items)
         owners = np.repeat(np.arange(n_users, dtype=np.int32), n_rated)[by_item]
         products, sums = call("sum_by_item", item_begins, by_item.astype(np.int32), owners, users, w, size)
-        drawn = call("draw_items", products, sums, np.eye(size), np.zeros(size), sweep.key)
+        drawn, _ = call("draw_items", products, sums, np.eye(size), np.zeros(size), sweep.key)
         assert all(np.isfinite(part).all() for part in (users, w, sweep.cuts, drawn)), kind
     return called
 
