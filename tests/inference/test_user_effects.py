@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from plurank import Comparisons
 from plurank.inference.user_effects import (
-    Trial,
+    HeldOutEffects,
     UserEffects,
     check_scale,
     choose_scale,
@@ -123,7 +123,7 @@ def test_the_spread_is_found_that_people_have(shared, scale, least, most):
     asked, test = ask(people, 30, 0), ask(people, 10, 1)
     chances = by_shared(shared, asked), by_shared(shared, test)
     users = test.user_of_each()
-    found = choose_scale([Trial(asked, chances[0], test, users, users, chances[1])])
+    found = choose_scale([HeldOutEffects(asked, chances[0], test, users, users, chances[1])])
     assert found is None if least is None else least <= found <= most
 
 

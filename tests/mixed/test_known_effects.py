@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 from plurank import Comparisons, MixedRanking, ingest, load
-from plurank.mixed import fit as fits
+from plurank.mixed import beyond_rankings
 from plurank.models.fields import RULES
 from tests.contracts.model_contract import asked, without_effects
 
@@ -72,7 +72,7 @@ def test_a_store_gives_the_same_effects(model, parts, tmp_path):
 
 
 def test_effects_of_very_many_comparisons_are_not_kept(model, parts, monkeypatch):
-    monkeypatch.setattr(fits, "MOST_KEPT", len(parts[0]) - 1)
+    monkeypatch.setattr(beyond_rankings, "MOST_KEPT", len(parts[0]) - 1)
     fitted = MixedRanking(2, mixing="utility", random_state=0).fit(parts[0])
     assert fitted.user_effect_scale_ == model.user_effect_scale_
     assert fitted.user_effects_ is None

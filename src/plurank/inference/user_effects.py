@@ -117,7 +117,7 @@ def find_user_effects(
     return UserEffects(asked.n_items, keys, before + values, 1.0 / np.sqrt(curvature))
 
 
-class Trial(NamedTuple):
+class HeldOutEffects(NamedTuple):
     """Comparisons that users were asked, others of theirs that are predicted, and what rankings that know none of the
     latter predict of both, (n,) each; the latter's users (n,) by numbers that all trials share, and as rows of those
     who were asked, -1 for others."""
@@ -137,7 +137,7 @@ class Trial(NamedTuple):
         return counts * np.log(np.maximum(shifted, FARTHEST) / np.maximum(self.predicted, FARTHEST))
 
 
-def choose_scale(trials: Sequence[Trial]) -> float | None:
+def choose_scale(trials: Sequence[HeldOutEffects]) -> float | None:
     """Choose the scale of effects that predicts best what trials hold out of the same users; None where it gains no
     more than chance could."""
     best, chosen = [np.zeros(len(trial.test)) for trial in trials], None

@@ -28,17 +28,15 @@ from plurank.mixed.checkpoint import open_users
 from plurank.mixed.components import ORDERS
 from plurank.mixed.fit import (
     Known,
-    Member,
     MixedFit,
     Settings,
     fit_users,
-    members_of,
     observe,
-    predict,
     update_fit,
 )
 from plurank.mixed.init import Init
 from plurank.mixed.item_features import ItemFeatures
+from plurank.mixed.members import Member, members_of, predict
 from plurank.mixed.priors import Priors
 from plurank.mixed.sampled import SampledRankings
 from plurank.models.base import FitResult

@@ -13,17 +13,21 @@ import numpy as np
 from plurank import metrics
 from plurank.choices import ComponentName, Mixing
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import look_up
-from plurank.data.split import every_nth_user, look_rated, weigh_observations
-from plurank.elementary import log_expit
-from plurank.engine.blocks import iterate_users
+from plurank.data.split import look_rated, weigh_observations
 from plurank.inference.posterior import dirichlet_counts
-from plurank.inference.user_effects import Trial, UserEffects, choose_scale, find_user_effects
-from plurank.metrics.predictions import Influence
+from plurank.inference.user_effects import UserEffects
+from plurank.mixed.beyond_rankings import (
+    arrays_of,
+    choose_effect_scale,
+    find_all_effects,
+    find_influence,
+    update_effects,
+)
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.components import ORDERS
 from plurank.mixed.init import Init, init_rankings
+from plurank.mixed.members import MEMBERSHIP_ROUNDS, Member, members_of
 from plurank.mixed.prior_search import PriorChoice, choose_priors
 from plurank.mixed.priors import Priors, ScorePrior, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
@@ -35,13 +39,6 @@ from plurank.regression.coefficients import Coefficients
 from plurank.store.store import Store
 from plurank.topic.orders import OrderedComponent, PairCounts
 from plurank.types import Codes, Floats, Integers, Progress, silent
-
-EFFECT_SAMPLE = 50_000  # comparisons that the scale of user effects is chosen by
-EFFECT_SHARE, MOST_EFFECT_SPLITS = 0.5, 3  # of a user's comparisons that are held out for that, at most
-MOST_KEPT = 5_000_000  # comparisons whose users' effects are kept
-INFLUENCE_SAMPLE = 250_000  # comparisons
-SINGLE_PASSES = 20  # to fit one ranking for everybody
-MEMBERSHIP_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
 
 
 @dataclass(frozen=True)
@@ -115,42 +112,6 @@ class MixedFit(FitResult):
         return members_of(self.component, own, self.member_scores, self.member_weights)
 
 
-class Member(NamedTuple):
-    """One of the fits that predictions average over: its rankings and its users."""
-
-    component: BradleyTerry | OrderedComponent
-    users: Memberships
-
-    def fold_in(self, comparisons: Comparisons, counts: Floats | None = None) -> Memberships:
-        """Infer the weights of other users; counts (m, K): of their Dirichlet prior, if it is not everybody's."""
-        mean, concentration = self.users.mean_weights, self.users.concentration
-        prior = dirichlet_counts(mean, concentration)[None] if counts is None else counts
-        init = np.broadcast_to(prior / prior.sum(axis=1, keepdims=True), (comparisons.n_users, len(mean)))
-        seen = self.component.update_memberships(comparisons, init, prior, MEMBERSHIP_ROUNDS)
-        own = Memberships(seen.means, seen.user_concentration, mean, concentration)
-        return own if counts is None else own.replace_unknown(np.diff(comparisons.offsets) == 0, counts)
-
-
-def members_of(
-    component: BradleyTerry | OrderedComponent, users: Memberships, member_scores: Floats, member_weights: Floats
-) -> list[Member]:
-    """Return all members, given the first one and the scores and weights of the others."""
-    others = [
-        Member(BradleyTerry(scores, component.mixing), users._replace(weights=weights, mean_weights=mean_of(weights)))
-        for scores, weights in zip(member_scores, member_weights, strict=True)
-    ]
-    return [Member(component, users), *others]
-
-
-def predict(members: Sequence[Member], users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
-    """P(left over right), (n,), averaged over the members, for rows of users, -1 for unknown ones."""
-    each = [
-        member.component.probabilities(*own.table(rows), left, right)
-        for member, own in zip(members, users, strict=True)
-    ]
-    return np.mean(each, axis=0)
-
-
 def fit_users(
     settings: Settings,
     users: Users,
@@ -175,10 +136,23 @@ def fit_users(
         checkpoint.rated, checkpoint.quality = rated, quality
     found = _fit_rankings(settings, users, rated, priors, generators, on_progress, checkpoint, design, with_errors=True)
     found.quality = quality
-    found.user_effect_scale = _choose_effect_scale(settings, found, priors, users.source, generators.user_effects)
-    vars(found).update(arrays_of(_find_user_effects(found, users.source)))
-    found.influence = _find_influence(settings, found, users.source)
+    _look_beyond_rankings(settings, found, priors, users.source, generators.user_effects)
     return found
+
+
+def _look_beyond_rankings(
+    settings: Settings, found: MixedFit, priors: Priors, source: Comparisons | Store, rng: np.random.Generator
+) -> None:
+    """Find what users say beyond their rankings, and whether the rankings rest on a few users."""
+
+    def refit(comparisons: Comparisons, seed: int) -> list[Member]:
+        own, fresh = replace(settings, random_state=seed), priors.with_rankings(settings.n_rankings)
+        return _fit_rankings(own, Users(comparisons), found.from_ratings, fresh, own.generators(), silent).members()
+
+    members = found.members()
+    found.user_effect_scale = choose_effect_scale(refit, source, settings.n_rankings, rng)
+    vars(found).update(arrays_of(find_all_effects(members, found.user_effect_scale, source)))
+    found.influence = find_influence(members, source, found.rating_weight if found.from_ratings else None, settings.tol)
 
 
 def choose_priors_of(settings: Settings, users: Users) -> Priors:
@@ -410,86 +384,6 @@ def observe(comparisons: Comparisons, from_ratings: bool | None, rated: bool, ra
     return weigh_observations(comparisons, rating_weight) if is_rated else comparisons
 
 
-def _choose_effect_scale(
-    settings: Settings, found: MixedFit, priors: Priors, source: Comparisons | Store, rng: np.random.Generator
-) -> float | None:
-    """Choose the scale of users' own effects on items by comparisons that are held out of a fit with the same priors.
-
-    The rankings must not know them: they would seem to leave nothing to say of users.
-    """
-    sample = every_nth_user(source, EFFECT_SAMPLE)
-    users, trials = sample.user_of_each(), []
-    priors = priors.with_rankings(settings.n_rankings)
-    for child in spawn(rng, int(np.clip(EFFECT_SAMPLE // max(len(sample), 1), 1, MOST_EFFECT_SPLITS))):
-        shares = EFFECT_SHARE * child.random(sample.n_users)  # some are asked little, some much
-        held_out = child.random(len(sample)) < shares[users]
-        asked, test = sample.select(~held_out), sample.select(held_out)
-        if not len(test) or asked.n_users < settings.n_rankings:
-            continue
-        own = replace(settings, random_state=draw_seed(child))
-        fit = _fit_rankings(own, Users(asked), found.from_ratings, priors, own.generators(), silent)
-        members = fit.members()
-        known, at = [member.users for member in members], asked.user_of_each()
-        rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
-        chances = predict(members, known, at, asked.winners, asked.losers)
-        predicted = predict(members, known, rows, test.winners, test.losers)
-        trials.append(Trial(asked, chances, test, users[held_out], rows, predicted))
-    return choose_scale(trials)
-
-
-def _find_user_effects(found: MixedFit, source: Comparisons | Store) -> UserEffects | None:
-    """Find the effects of all users by what they said, unless that would be too much to keep."""
-    if found.user_effect_scale is None or len(source) > MOST_KEPT:
-        return None
-    members, parts, begin = found.members(), [], 0
-    for asked in iterate_users(source, labelled=False):
-        rows = np.arange(begin, begin + asked.n_users, dtype=np.int32)
-        chances = predict(
-            members, [member.users for member in members], rows[asked.user_of_each()], asked.winners, asked.losers
-        )
-        own = find_user_effects(asked, chances, found.user_effect_scale)
-        parts.append(own.renumber(rows, asked.n_items))
-        begin += asked.n_users
-    return UserEffects.join(parts, source.n_items)
-
-
-def arrays_of(effects: UserEffects | None) -> dict[str, Any]:
-    """Return user effects as a model keeps them."""
-    if effects is None:
-        return {"user_effect_keys": None, "user_effects": None, "user_effect_errors": None}
-    return {
-        "user_effect_keys": effects.keys,
-        "user_effects": effects.values.astype(np.float32),
-        "user_effect_errors": effects.errors.astype(np.float32),
-    }
-
-
-def _find_influence(settings: Settings, found: MixedFit, source: Comparisons | Store) -> dict[str, Any] | None:
-    """Compare how well the fit and one ranking describe every user; of many users, every n-th."""
-    if settings.n_rankings == 1:
-        return None
-    sample = every_nth_user(source, INFLUENCE_SAMPLE)
-    counted = weigh_observations(sample, found.rating_weight) if found.from_ratings else sample
-    alone = Priors.vague(1)
-    one = refine_scores(
-        Users(counted, np.ones(1)), BradleyTerry(np.zeros((sample.n_items, 1))), alone.counts, alone.scores,
-        max_iter=SINGLE_PASSES, tol=settings.tol,
-    ).component.scores[:, 0]  # fmt: skip
-    users = sample.user_of_each()
-    rows = look_up(sample.users, source.users, "user")[users]
-    members = found.members()
-    chances = predict(members, [member.users for member in members], rows, sample.winners, sample.losers)
-    by_one = log_expit(one[sample.winners] - one[sample.losers])
-
-    def sum_by_user(values: Floats) -> Floats:
-        weighted = values if counted.weights is None else counted.weights * values
-        return np.bincount(users, weighted, sample.n_users).astype(np.float64)
-
-    gains, losses = (sum_by_user(better - by_one) for better in (np.log(np.maximum(chances, 1e-300)), np.log(0.5)))
-    influence = Influence.of(gains, sum_by_user(np.ones(len(sample))), sample.users, losses)
-    return None if influence is None else influence.to_dict()
-
-
 @dataclass(frozen=True)
 class Known:
     """What an update goes on from: priors, the fits that are averaged, and the errors of the scores (Q, K).
@@ -551,7 +445,7 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     stacked = _stack_members(weights_of_others, scores.shape, known.n_users)
     members = members_of(refined.component, now, *stacked.values())
     return {
-        **arrays_of(_update_user_effects(known, members, comparisons)),
+        **arrays_of(update_effects(members, known.effect_scale, known.effects, codes.astype(np.int32), comparisons)),
         "scores": scores, "rankings": refined.component.rankings,
         "score_errors": errors, "score_correlations": correlations,
         "user_weights": weights, "mean_weights": mean_of(weights), "user_concentration": user_concentration,
@@ -559,17 +453,3 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
         "converged": bool(refined.converged),
         **stacked,
     }  # fmt: skip
-
-
-def _update_user_effects(known: Known, members: Sequence[Member], more: Comparisons) -> UserEffects | None:
-    """Find the effects of users at hand, with what is known of them as the prior; those of all others stay."""
-    if known.effect_scale is None or known.effects is None:
-        return None
-    before = known.effects.renumber(np.arange(known.n_users), known.n_items)
-    rows, at_hand = known.codes.astype(np.int32), np.full(known.n_users, -1)
-    at_hand[rows] = np.arange(len(rows))
-    chances = predict(
-        members, [member.users for member in members], rows[more.user_of_each()], more.winners, more.losers
-    )
-    newer = find_user_effects(more, chances, known.effect_scale, before.renumber(at_hand, known.n_items))
-    return before.replace(newer.renumber(rows, known.n_items))
