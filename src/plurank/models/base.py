@@ -292,6 +292,10 @@ class RankingModel(PreferenceModel):
         """Whether rankings rest on a handful of users; None, as only ``MixedRanking`` looks."""
         return None
 
+    def draw_agreement(self) -> Floats | None:
+        """Draw the share of each camp that is expected to agree with each item, (D, Q, K); None without draws."""
+        return None
+
     def agreement(self, level: float = LEVEL) -> pl.DataFrame:
         """Return the share of each camp that agrees with each item, where the data are agree/disagree votes.
 
