@@ -226,11 +226,11 @@ def convert_command(
 
     Reports excluded users and items: users with a single rating or equal ratings make no comparison.
     """
+    if to == "ratings":
+        _convert_to_ratings(data, output, parse_columns(column), items, offered, as_json=as_json)
+        return
     target = check_table(output, data)
     _check_offered(offered, ties)
-    if to == "ratings":
-        _convert_to_ratings(data, target, parse_columns(column), items, offered, as_json=as_json)
-        return
     if is_feedback(data):
         answers = read_answers(data, include_suspicious=include_suspicious)
         made = answers.comparisons()
@@ -255,11 +255,12 @@ def convert_command(
 
 
 def _convert_to_ratings(
-    data: Path, target: Path, columns: dict[str, str] | None, items: Path | None, offered: str | None, *, as_json: bool
+    data: Path, output: Path, columns: dict[str, str] | None, items: Path | None, offered: str | None, *, as_json: bool
 ) -> None:
     """Write ratings, votes or rankings in one form: a row for each item that a user rated, ranked or was offered."""
     if is_feedback(data):
         raise ParameterError(f"{data.name} holds answers to comparisons, no ratings. Leave --to ratings out.")
+    target = check_table(output, data)
     table = None if items is None else plurank.read_items(items)
     with progress(f"reading {data.name}"), about(data):
         kind, frame, excluded = _read_rated(data, columns)
@@ -275,13 +276,13 @@ def _convert_to_ratings(
     left_out = (*excluded, *said.excluded)
     if as_json:
         sizes = {"n_users": said.n_users, "n_items": said.n_items, f"n_{kind}": len(said)}
-        emit_json({"output": str(target), "kind": kind, **sizes, "excluded": [each.to_dict() for each in left_out]})
+        emit_json({"output": str(output), "kind": kind, **sizes, "excluded": [each.to_dict() for each in left_out]})
         return
     console = out()
-    console.print(f"Wrote {label(target)}: {said.sizes}.", soft_wrap=True)
+    console.print(f"Wrote {label(output)}: {said.sizes}.", soft_wrap=True)
     for sentence in plurank_data.list_exclusions(left_out):
         console.print(f"! {sentence}", style="yellow")
-    console.print(f"Next: plurank fit {label(target)} -o model.plurank", soft_wrap=True)
+    console.print(f"Next: plurank fit {label(output)} -o model.plurank", soft_wrap=True)
 
 
 def _check_offered(offered: str | None, ties: RatingTies) -> None:
