@@ -86,7 +86,7 @@ OWN_FIELDS: Fields = {
     "user_effect_scale_": JsonField(check_scale),
     "user_effect_keys_": Field("i", ("user effects",), "pairs of user and item", True),
     "user_effects_": Field("f", ("user effects",), "a score", True, single=True),
-    "user_effect_errors_": Field("f", ("user effects",), "not negative", True, single=True),
+    "user_effect_errors_": Field("f", ("user effects",), "positive", True, single=True),
     "influence_": JsonField(check_influence),
     "selection_": JsonField(check_selection),
     "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
