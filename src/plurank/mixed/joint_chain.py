@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 
 from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals
 from plurank.mixed.priors import ScorePrior
@@ -22,6 +22,7 @@ from plurank.types import Floats
 
 FIRST_LEAP, WANTED = 0.5, 0.8  # of a trajectory, in standard deviations; share of trajectories that are accepted
 USUAL_SCALE, SCALE_ERROR = 0.5, 0.5  # of slopes: median, and standard deviation of the logarithm
+LONGEST_STEP = 2.0  # towards the mode, in standard deviations
 SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
 
 
@@ -36,9 +37,11 @@ class Effort:
     metrics: tuple[int, ...] = (0, 5, 15, 40, 80)  # sweeps before which the precision is found anew
     proposals: tuple[int, ...] = (0, 15, 50)  # sweeps before which weights are proposed by where the chain is
     most_sampled: int = 50_000  # comparisons for a chain; of more, draws are from a Gaussian
-    n_steps: int = 4  # towards its mode
-    few_users: int = 1500  # who tell its precision
-    more_weights: int = 128  # draws of their weights
+    n_steps: int = 50  # towards its mode
+    newton_steps: tuple[int, ...] = (0, 7, 20)  # those before which precision and proposals are found anew
+    step_size: float = 0.5  # of steps, as a part of those of Newton's method
+    few_users: int = 1500  # who tell the precision
+    more_weights: int = 64  # draws of their weights, twice
 
 
 USUAL = Effort()
@@ -104,20 +107,38 @@ def _draw_gaussian(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Iterator[tuple[Floats, Coefficients]]:
-    """Draw from a Gaussian around the most probable scores and coefficients; its precision is found by some users."""
+    """Draw from a Gaussian around the most probable scores and coefficients, with the precision that some users tell.
+
+    The mode is where gradients are 0 on average: steps are a part of those of Newton's method, with weights drawn anew
+    at each, and the later points are averaged.
+    """
     few = users.every_nth(effort.few_users)
     n_each = users.comparisons.n_users / few.comparisons.n_users
-    scale, vector, n = _draw_scale(coefficients.slopes, rng), np.zeros(0), effort.n_weights
+    scale, vector = _draw_scale(coefficients.slopes, rng), np.zeros(0)
+    points: list[Floats] = []
+
+    def near() -> list[JointDensity]:
+        some = Proposals.near(few, scores, coefficients)
+        return [JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior) for _ in range(2)]
+
     for step in range(effort.n_steps):
-        density = JointDensity(users, Proposals.near(users, scores, coefficients).draw(n, rng), scale, score_prior)
-        vector = density.to_vector(scores, coefficients) if step == 0 else vector
-        proposals = Proposals.near(few, scores, coefficients)
-        near = JointDensity(few, proposals.draw(effort.more_weights, rng), scale, score_prior)
-        root = root_of(near.precision(vector, n_each))
-        gradient = density.evaluate(vector).gradient
-        vector = vector + solve_triangular(root.T, solve_triangular(root, gradient, lower=True), lower=False)
+        if step in effort.newton_steps:
+            proposals = Proposals.near(users, scores, coefficients)
+            one, _ = near()
+            vector = one.to_vector(scores, coefficients)
+            root = root_of(one.precision(vector, n_each))
+        density = JointDensity(users, proposals.draw(effort.n_weights, rng), scale, score_prior)
+        change = cho_solve((root, True), density.evaluate(vector).gradient)
+        longest = LONGEST_STEP * math.sqrt(len(vector)) / max(float(np.linalg.norm(root.T @ change)), 1e-300)
+        vector = vector + min(effort.step_size, longest) * change
         scores, coefficients = density.from_vector(vector)
         scale = _draw_scale(coefficients.slopes, rng)
+        if step >= effort.newton_steps[-1]:
+            points.append(vector)
+    vector = np.mean(points, axis=0)
+    scores, coefficients = density.from_vector(vector)
+    one, other = near()
+    root = root_of(one.precision_without_noise(other, vector, n_each))
     for noise in rng.standard_normal((effort.n_draws, len(vector))):
         yield density.from_vector(vector + solve_triangular(root.T, noise, lower=False))
 

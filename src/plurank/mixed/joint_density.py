@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.special import digamma, gammaln
 
 from plurank import kernels
@@ -21,10 +22,11 @@ from plurank.mixed.drawn_weights import LEAST_COUNT, log_mixture, propose
 from plurank.mixed.priors import ScorePrior
 from plurank.regression.coefficients import Coefficients, draw_log_dirichlets, softmax
 from plurank.regression.density import DrawnWeights, RegressionDensity
+from plurank.regression.sampling import root_of
 from plurank.types import Codes, Floats, Integers
 
 FREEDOM = 2.0  # degrees beyond the number of rankings, of the Wishart prior of the precision of items' scores
-MOST_DENSE = 1000  # scores whose errors are known together; of more, those of each item
+LEAST_INFORMATION = 0.1  # as a share of that with noise
 LEAST_TOTAL = 1e-300
 WIDER = 0.5  # share of the prior's counts in draws that are spread out more than the prior
 
@@ -211,25 +213,46 @@ class JointDensity:
         return JointValue(value, np.concatenate([(in_scores @ _spread(coefficients).T).ravel(), own]), terms.shares)
 
     def precision(self, vector: Floats, n_each: float = 1.0) -> Floats:
-        """Return about the precision (D, D) of the posterior, where every user stands for so many: products of users'
-        gradients, and what the priors say."""
+        """Return about the precision (D, D) of the posterior by these draws, where every user stands for so many:
+        products of users' gradients, and what the priors say."""
+        own = self._user_gradients(vector)
+        return n_each * (own.T @ own) + self._prior_precision(vector)
+
+    def precision_without_noise(self, other: "JointDensity", vector: Floats, n_each: float = 1.0) -> Floats:
+        """Return about the precision (D, D) of the posterior, given independent draws, too.
+
+        Products of gradients by the ones and by the others have no noise of the draws on average. By how much they are
+        smaller than products of gradients by the same draws is limited, so that the precision is positive.
+        """
+        one, another, prior = *(each._user_gradients(vector) for each in (self, other)), self._prior_precision(vector)
+        root = root_of(0.5 * n_each * (one.T @ one + another.T @ another) + prior)
+        across = one.T @ another
+        across = 0.5 * n_each * (across + across.T) + prior
+        white = solve_triangular(root, solve_triangular(root, across, lower=True).T, lower=True)
+        values, directions = np.linalg.eigh((white + white.T) / 2.0)
+        turned = root @ directions
+        return np.asarray((turned * np.maximum(values, LEAST_INFORMATION)) @ turned.T)
+
+    def _prior_precision(self, vector: Floats) -> Floats:
+        """Precision (D, D) of the priors of scores and coefficients."""
         scores, coefficients = self.from_vector(vector)
         n, k = scores.shape
-        terms, spread = self._terms(scores, coefficients), _spread(coefficients)
+        spread, found = _spread(coefficients), np.zeros((len(vector), len(vector)))
+        of_scores = spread @ self._score_precision(scores)[0] @ spread.T
+        found[: n * k, : n * k] = np.kron(np.eye(n), of_scores)
+        found[n * k :, n * k :] = -self._regression.evaluate(vector[n * k :], with_hessian=True).hessian
+        return found
+
+    def _user_gradients(self, vector: Floats) -> Floats:
+        """Gradients (M, D) of what each user says."""
+        scores, coefficients = self.from_vector(vector)
+        terms = self._terms(scores, coefficients)
         in_scores = self.users.sum_by_user_and_item(terms.in_scores)
         logits = terms.in_logits @ self._regression.contrasts.T
         table = (self.users.intercepted[:, :, None] * logits[:, None, :]).reshape(len(logits), -1)
         own = np.hstack([terms.in_concentration[:, None], table])
-        own[:, :k] += self._through_spread(vector, coefficients, in_scores)
-        of_prior = spread @ self._score_precision(scores)[0] @ spread.T
-        gradients = np.hstack([(in_scores @ spread.T).reshape(len(own), -1), own])
-        found = n_each * (gradients.T @ gradients)
-        found[: n * k, : n * k] += np.kron(np.eye(n), of_prior)
-        found[n * k :, n * k :] -= self._regression.evaluate(vector[n * k :], with_hessian=True).hessian
-        if n * k > MOST_DENSE:
-            item = np.append(np.repeat(np.arange(n), k), np.full(len(vector) - n * k, n))
-            found[item[:, None] != item] = 0.0
-        return np.asarray(found)
+        own[:, : scores.shape[1]] += self._through_spread(vector, coefficients, in_scores)
+        return np.hstack([(in_scores @ _spread(coefficients).T).reshape(len(own), -1), own])
 
     def _terms(self, scores: Floats, coefficients: Coefficients) -> Terms:
         c, mean = self.users.comparisons, coefficients.mean_weights(self.users.design)
