@@ -1,5 +1,7 @@
 """Draws of how weights depend on covariates, together with the scores of a fit to comparisons."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,12 +47,13 @@ def draw_prior(rng, n_rankings, scale):
 
 
 @pytest.mark.parametrize("mixing", ["utility", "probability"])
+@pytest.mark.parametrize("as_wholes", [False, True], ids=["items one by one", "rankings as wholes"])
 @pytest.mark.parametrize("given", [False, True], ids=["unknown precision of scores", "known precision of scores"])
-def test_the_gradient_is_that_of_finite_differences(mixing, given, rng):
+def test_the_gradient_is_that_of_finite_differences(mixing, given, as_wholes, rng):
     scores, coefficients = draw_prior(rng, 3, 0.5)
     users, _ = simulate(rng, scores, coefficients, mixing)
     draws = Proposals.near(users, scores, coefficients).draw(8, rng)
-    density = JointDensity(users, draws, 0.7, ScorePrior(0.8, 1.2) if given else None)
+    density = JointDensity(users, draws, 0.7, ScorePrior(0.8, 1.2) if given else None, scores if as_wholes else None)
     vector = density.to_vector(scores, coefficients)
     again, same = density.from_vector(vector)
     np.testing.assert_allclose(again, scores)
@@ -59,6 +62,11 @@ def test_the_gradient_is_that_of_finite_differences(mixing, given, rng):
             for step in 1e-5 * np.eye(len(vector))]  # fmt: skip
     found = density.evaluate(vector).gradient
     np.testing.assert_allclose(found, [(a - b) / 2e-5 for a, b in near], rtol=1e-4, atol=1e-4)
+    near = [[density._terms(*density.from_vector(vector + sign * step)).value for sign in (1.0, -1.0)]
+            for step in 1e-5 * np.eye(len(vector))]  # fmt: skip
+    by_user = density._user_gradients(vector)
+    assert by_user.shape == (30, len(vector))
+    np.testing.assert_allclose(by_user.sum(axis=0), [(a - b) / 2e-5 for a, b in near], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("mixing", ["utility", "probability"])
@@ -101,20 +109,29 @@ def change_in_sweeps(rng, mixing):
     return measure() - before
 
 
-@pytest.mark.parametrize("most_sampled", [0, 10_000], ids=["a Gaussian", "a chain"])
-def test_draws_hold_the_effects_that_votes_were_made_with(most_sampled, rng):
+LIGHT = Effort(n_draws=40, burn_in=20, metrics=(0, 10), proposals=(0, 10), few_users=100, more_weights=32)
+WAYS = {
+    "a chain": LIGHT,
+    "rankings as wholes": replace(LIGHT, most_scores=10),
+    "a Gaussian": replace(LIGHT, most_sampled=0, most_in_part=1000, n_gradients=2),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_draws_hold_the_effects_that_votes_were_made_with(way, rng):
     scores = 1.5 * rng.standard_normal((8, 2))
     truth = Coefficients(1.5, np.array([[0.3, -0.3], [0.8, -0.8]]))
-    users, _ = simulate(rng, scores, truth, "utility", n_users=300, per_user=20)
-    effort = Effort(n_draws=60, burn_in=40, metrics=(0, 20), proposals=(0, 20), most_sampled=most_sampled)
-    init = Coefficients.constant(np.full(2, 0.7), 1)
-    tables = draw_tables(users, scores, init, None, np.random.default_rng(0), effort)
-    assert tables.shape == (60, 2, 2)
+    users, _ = simulate(rng, scores, truth, "probability", n_users=200, per_user=15)
+    found = [
+        draw_tables(users, init, truth, None, np.random.default_rng(0), WAYS[way])
+        for init in (scores, scores, scores[:, ::-1])
+    ]
+    tables = found[0]
+    assert tables.shape == (40, 2, 2)
     np.testing.assert_allclose(tables.sum(axis=2), 0.0, atol=1e-9)
-    apart = (tables.mean(axis=0) - truth.table)[:, 0] / tables.std(axis=0)[:, 0]
-    assert np.abs(apart).max() < LARGEST_Z
-    assert 0.05 < tables.std(axis=0)[1, 0] < 0.3  # 300 users, of whom 20 votes each are known
-    again = draw_tables(users, scores, init, None, np.random.default_rng(0), effort)
-    np.testing.assert_array_equal(tables, again)
-    turned = draw_tables(users, scores[:, ::-1], init, None, np.random.default_rng(0), effort)
-    np.testing.assert_allclose(turned.mean(axis=0)[1, ::-1], tables.mean(axis=0)[1], atol=0.4)
+    assert (np.abs(tables.mean(axis=0) - truth.table) < LARGEST_Z * tables.std(axis=0)).all()
+    assert 0.04 < tables[:, 1, 0].std() < 0.3  # if all weights were known, it would be 0.05
+    np.testing.assert_array_equal(tables, found[1])
+    # columns are in the order of the scores that were given
+    assert tables[:, 1, 0].mean() > 0.4
+    assert found[2][:, 1, 1].mean() > 0.4

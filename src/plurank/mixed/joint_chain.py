@@ -8,12 +8,12 @@ sampling). Of many comparisons the posterior is close to a Gaussian, which takes
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 
-from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals
+from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals, WeightDraws
 from plurank.mixed.priors import ScorePrior
 from plurank.regression.coefficients import Coefficients
 from plurank.regression.sampling import move, root_of
@@ -22,7 +22,6 @@ from plurank.types import Floats
 
 FIRST_LEAP, WANTED = 0.5, 0.8  # of a trajectory, in standard deviations; share of trajectories that are accepted
 USUAL_SCALE, SCALE_ERROR = 0.5, 0.5  # of slopes: median, and standard deviation of the logarithm
-LONGEST_STEP = 2.0  # towards the mode, in standard deviations
 SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
 
 
@@ -30,6 +29,7 @@ SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
 class Effort:
     """How long a chain is, and how well a Gaussian is known."""
 
+    most_scores: int = 800  # that are drawn one by one; of more, rankings move as wholes
     n_draws: int = 300  # tables that are drawn: one in each sweep of a chain
     burn_in: int = 100  # sweeps before these
     n_weights: int = 16  # draws of every user's weights
@@ -37,11 +37,11 @@ class Effort:
     metrics: tuple[int, ...] = (0, 5, 15, 40, 80)  # sweeps before which the precision is found anew
     proposals: tuple[int, ...] = (0, 15, 50)  # sweeps before which weights are proposed by where the chain is
     most_sampled: int = 50_000  # comparisons for a chain; of more, draws are from a Gaussian
-    n_steps: int = 50  # towards its mode
-    newton_steps: tuple[int, ...] = (0, 7, 20)  # those before which precision and proposals are found anew
-    step_size: float = 0.5  # of steps, as a part of those of Newton's method
-    few_users: int = 1500  # who tell the precision
-    more_weights: int = 64  # draws of their weights, twice
+    most_in_part: int = 20_000  # comparisons for the chain that says where the Gaussian is about
+    n_steps: int = 2  # of Newton's method
+    few_users: int = 1500  # who tell the precision of the Gaussian
+    more_weights: int = 64  # draws of users' weights for it
+    n_gradients: int = 6  # sets of such draws for a gradient
 
 
 USUAL = Effort()
@@ -78,12 +78,13 @@ def _run_chain(
     effort: Effort,
 ) -> Iterator[tuple[Floats, Coefficients]]:
     """Run a chain that begins with some scores and coefficients; return those of each sweep after the burn-in."""
+    table = scores if scores.size > effort.most_scores else None
     scale, log_size, vector = _draw_scale(coefficients.slopes, rng), math.log(FIRST_LEAP), np.zeros(0)
     for sweep in range(effort.burn_in + effort.n_draws):
         if sweep in effort.proposals:
             proposals = Proposals.near(users, scores, coefficients)
             draws = proposals.draw(effort.n_weights, rng)
-        density = JointDensity(users, draws, scale, score_prior)
+        density = JointDensity(users, draws, scale, score_prior, table)
         if sweep == 0:
             vector = density.to_vector(scores, coefficients)
         if sweep in effort.metrics:
@@ -107,40 +108,37 @@ def _draw_gaussian(
     rng: np.random.Generator,
     effort: Effort,
 ) -> Iterator[tuple[Floats, Coefficients]]:
-    """Draw from a Gaussian around the most probable scores and coefficients, with the precision that some users tell.
+    """Draw from a Gaussian around the most probable scores and coefficients of all users.
 
-    The mode is where gradients are 0 on average: steps are a part of those of Newton's method, with weights drawn anew
-    at each, and the later points are averaged.
+    A short chain of some users says where it is about; then come steps of Newton's method, with many draws of the
+    weights of all users. Their noise adds to the covariance.
     """
+    table = scores if scores.size > effort.most_scores else None
+    part = users.every_nth(max(users.comparisons.n_users * effort.most_in_part // len(users.comparisons), 1))
+    short = replace(effort, burn_in=effort.burn_in // 2, n_draws=effort.n_draws // 3)
+    chain = list(_run_chain(part, scores, coefficients, score_prior, rng, short))
+    scale = _draw_scale(np.mean([each.slopes for _, each in chain], axis=0), rng)
     few = users.every_nth(effort.few_users)
     n_each = users.comparisons.n_users / few.comparisons.n_users
-    scale, vector = _draw_scale(coefficients.slopes, rng), np.zeros(0)
-    points: list[Floats] = []
-
-    def near() -> list[JointDensity]:
-        some = Proposals.near(few, scores, coefficients)
-        return [JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior) for _ in range(2)]
-
-    for step in range(effort.n_steps):
-        if step in effort.newton_steps:
-            proposals = Proposals.near(users, scores, coefficients)
-            one, _ = near()
-            vector = one.to_vector(scores, coefficients)
-            root = root_of(one.precision(vector, n_each))
-        density = JointDensity(users, proposals.draw(effort.n_weights, rng), scale, score_prior)
-        change = cho_solve((root, True), density.evaluate(vector).gradient)
-        longest = LONGEST_STEP * math.sqrt(len(vector)) / max(float(np.linalg.norm(root.T @ change)), 1e-300)
-        vector = vector + min(effort.step_size, longest) * change
-        scores, coefficients = density.from_vector(vector)
-        scale = _draw_scale(coefficients.slopes, rng)
-        if step >= effort.newton_steps[-1]:
-            points.append(vector)
-    vector = np.mean(points, axis=0)
-    scores, coefficients = density.from_vector(vector)
-    one, other = near()
-    root = root_of(one.precision_without_noise(other, vector, n_each))
-    for noise in rng.standard_normal((effort.n_draws, len(vector))):
-        yield density.from_vector(vector + solve_triangular(root.T, noise, lower=False))
+    empty = JointDensity(
+        users, WeightDraws(np.zeros((0, *scores.shape[1:], 0)), np.zeros((0, 0))), scale, score_prior, table
+    )
+    vector = np.mean([empty.to_vector(*each) for each in chain], axis=0)
+    for _ in range(effort.n_steps):
+        proposals, some = (Proposals.near(each, *empty.from_vector(vector)) for each in (users, few))
+        one, other = (
+            JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior, table) for _ in range(2)
+        )
+        precision, noise = one.split_precision(other, vector, n_each)
+        root, gradient = root_of(precision), np.zeros(len(vector))
+        for _ in range(effort.n_gradients):
+            density = JointDensity(users, proposals.draw(effort.more_weights, rng), scale, score_prior, table)
+            gradient += density.evaluate(vector).gradient / effort.n_gradients
+        vector = vector + cho_solve((root, True), gradient)
+    white = solve_triangular(root, solve_triangular(root, noise / effort.n_gradients, lower=True).T, lower=True)
+    spread = np.linalg.cholesky(np.eye(len(vector)) + (white + white.T) / 2.0)
+    for normals in rng.standard_normal((effort.n_draws, len(vector))):
+        yield empty.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
 
 
 def _draw_scale(slopes: Floats, rng: np.random.Generator) -> float:

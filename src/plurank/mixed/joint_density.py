@@ -82,15 +82,25 @@ class ComparedUsers:
         starts, positions, signs = self.by_item
         return kernels.sum_gathered(starts[:-1], starts[1:], positions, signs, values)
 
+    def sum_by_user(self, values: Floats) -> Floats:
+        """Sum values (n, c) of comparisons for every user, (M, c)."""
+        offsets, n = self.comparisons.offsets, len(self.comparisons)
+        index = np.arange(n, dtype=np.int32)
+        return kernels.sum_gathered(offsets[:-1], offsets[1:], index, np.zeros(0), np.ascontiguousarray(values))
+
     def sum_by_user_and_item(self, values: Floats) -> Floats:
-        """Sum values (n, K) of comparisons as sum_by_item does, for every user, (M, Q, K)."""
+        """Sum values (n, K) of comparisons as sum_by_item does, for every user, (M, Q K)."""
         c, n_cells = self.comparisons, self.comparisons.n_users * self.comparisons.n_items
         cells = c.user_of_each() * c.n_items
         columns = [
             np.bincount(cells + c.winners, column, n_cells) - np.bincount(cells + c.losers, column, n_cells)
             for column in values.T
         ]
-        return np.stack(columns, axis=1).reshape(c.n_users, c.n_items, -1)
+        return np.stack(columns, axis=1).reshape(c.n_users, -1)
+
+    def leads(self, table: Floats) -> Floats:
+        """By how much a table (Q, c) has more for the winner than for the loser of each comparison, (n, c)."""
+        return np.asarray(table[self.comparisons.winners] - table[self.comparisons.losers])
 
 
 def standardise(counts: Floats) -> Floats:
@@ -157,34 +167,49 @@ class Proposals:
 
 @dataclass(frozen=True)
 class JointDensity:
-    """Log posterior density of vectors (D,): scores (Q K,) in coordinates that depend on the coefficients, and those as
-    ``RegressionDensity`` has them. scale: standard deviation of slopes. score_prior: of the scores; None for a Gaussian
-    whose precision is unknown (Wishart) and integrated out."""
+    """Log posterior density of vectors (D,): scores, and coefficients as ``RegressionDensity`` has them.
+
+    Scores (Q, K) are in coordinates that depend on the coefficients. Those of many items are a table (Q, K) times a
+    matrix (K, K): rankings move as wholes. scale: standard deviation of slopes. score_prior: of the scores; None for a
+    Gaussian whose precision is unknown (Wishart) and integrated out.
+    """
 
     users: ComparedUsers
     draws: WeightDraws
     scale: float
     score_prior: ScorePrior | None = None
+    table: Floats | None = None
 
     @cached_property
     def _regression(self) -> RegressionDensity:
         """The prior of coefficients: a regression on nobody."""
-        k = self.draws.eta.shape[1]
-        return RegressionDensity(
-            [DrawnWeights(self.users.design[:0], np.zeros((0, 1, k)), np.zeros((0, 1)))], self.scale
-        )
+        nobody = DrawnWeights(self.users.design[:0], np.zeros((0, 1, self._n_rankings)), np.zeros((0, 1)))
+        return RegressionDensity([nobody], self.scale)
+
+    @property
+    def _n_rankings(self) -> int:
+        return self.draws.eta.shape[1]
+
+    @property
+    def _n_scores(self) -> int:
+        """How many numbers of a vector stand for scores."""
+        return self._n_rankings * (self._n_rankings if self.table is not None else self.users.comparisons.n_items)
 
     def to_vector(self, scores: Floats, coefficients: Coefficients) -> Floats:
         """Return scores (Q, K) and coefficients as a vector."""
         own = np.linalg.solve(_spread(coefficients).T, scores.T).T
+        own = own if self.table is None else np.linalg.lstsq(self.table, own, rcond=None)[0]
         return np.concatenate([own.ravel(), self._regression.to_vector(coefficients)])
 
     def from_vector(self, vector: Floats) -> tuple[Floats, Coefficients]:
         """Return the scores (Q, K) and coefficients that a vector stands for."""
-        k = self.draws.eta.shape[1]
-        n = self.users.comparisons.n_items * k
-        coefficients = self._regression.from_vector(vector[n:])
-        return vector[:n].reshape(-1, k) @ _spread(coefficients), coefficients
+        coefficients = self._regression.from_vector(vector[self._n_scores :])
+        return self._coordinates(vector) @ _spread(coefficients), coefficients
+
+    def _coordinates(self, vector: Floats) -> Floats:
+        """Return the coordinates (Q, K) of the scores."""
+        own = vector[: self._n_scores].reshape(-1, self._n_rankings)
+        return own if self.table is None else self.table @ own
 
     @cached_property
     def _known(self) -> dict[bytes, JointValue]:
@@ -201,16 +226,22 @@ class JointDensity:
     def _evaluate(self, vector: Floats) -> JointValue:
         scores, coefficients = self.from_vector(vector)
         n, k = scores.shape
-        terms, prior = self._terms(scores, coefficients), self._regression.evaluate(vector[n * k :])
+        terms, prior = self._terms(scores, coefficients), self._regression.evaluate(vector[self._n_scores :])
         precision, log_prior = self._score_precision(scores)
         in_scores = self.users.sum_by_item(terms.in_scores) - scores @ precision
-        table = self.users.intercepted.T @ (terms.in_logits @ self._regression.contrasts.T)
-        own = prior.gradient + np.concatenate([[terms.in_concentration.sum()], table.ravel()])
-        grown = self._through_spread(vector, coefficients, in_scores[None])[0]
-        own[:k] += grown
+        logits = self.users.intercepted.T @ (terms.in_logits @ self._regression.contrasts.T)
+        own = prior.gradient + np.concatenate([[terms.in_concentration.sum()], logits.ravel()])
+        apart, coordinates = self._spread_parts(vector, coefficients)
+        through = (in_scores * apart).sum(), in_scores.sum(axis=1) @ coordinates
+        own[:k] += self._through_spread(coefficients, *map(np.atleast_1d, through))[0]
         own[0] += n * (k - 1) * _growth(coefficients)
         value = terms.value + prior.value + log_prior + 0.5 * n * (k - 1) * np.log(coefficients.concentration + 1.0)
-        return JointValue(value, np.concatenate([(in_scores @ _spread(coefficients).T).ravel(), own]), terms.shares)
+        in_own = in_scores @ _spread(coefficients).T
+        if self.table is not None:  # all items are spread out alike
+            matrix = vector[: self._n_scores].reshape(k, k)
+            value += n * float(np.linalg.slogdet(matrix)[1])
+            in_own = self.table.T @ in_own + n * np.linalg.inv(matrix).T
+        return JointValue(value, np.concatenate([in_own.ravel(), own]), terms.shares)
 
     def precision(self, vector: Floats, n_each: float = 1.0) -> Floats:
         """Return about the precision (D, D) of the posterior by these draws, where every user stands for so many:
@@ -218,41 +249,48 @@ class JointDensity:
         own = self._user_gradients(vector)
         return n_each * (own.T @ own) + self._prior_precision(vector)
 
-    def precision_without_noise(self, other: "JointDensity", vector: Floats, n_each: float = 1.0) -> Floats:
-        """Return about the precision (D, D) of the posterior, given independent draws, too.
+    def split_precision(self, other: "JointDensity", vector: Floats, n_each: float = 1.0) -> tuple[Floats, Floats]:
+        """Return about the precision (D, D) of the posterior, given independent draws, too; and the covariance (D, D)
+        of the noise that so many draws leave in the gradient.
 
-        Products of gradients by the ones and by the others have no noise of the draws on average. By how much they are
-        smaller than products of gradients by the same draws is limited, so that the precision is positive.
+        Products of gradients by the ones and by the others have no noise of the draws on average, others do. Of the
+        latter a part is left at least, so that the precision is positive.
         """
         one, another, prior = *(each._user_gradients(vector) for each in (self, other)), self._prior_precision(vector)
-        root = root_of(0.5 * n_each * (one.T @ one + another.T @ another) + prior)
-        across = one.T @ another
+        noisy = 0.5 * n_each * (one.T @ one + another.T @ another) + prior
+        root, across = root_of(noisy), one.T @ another
         across = 0.5 * n_each * (across + across.T) + prior
         white = solve_triangular(root, solve_triangular(root, across, lower=True).T, lower=True)
         values, directions = np.linalg.eigh((white + white.T) / 2.0)
-        turned = root @ directions
-        return np.asarray((turned * np.maximum(values, LEAST_INFORMATION)) @ turned.T)
+        turned, kept = root @ directions, np.clip(values, LEAST_INFORMATION, 1.0)
+        return (turned * kept) @ turned.T, (turned * (1.0 - kept)) @ turned.T
 
     def _prior_precision(self, vector: Floats) -> Floats:
         """Precision (D, D) of the priors of scores and coefficients."""
         scores, coefficients = self.from_vector(vector)
-        n, k = scores.shape
-        spread, found = _spread(coefficients), np.zeros((len(vector), len(vector)))
+        n, spread, found = self._n_scores, _spread(coefficients), np.zeros((len(vector), len(vector)))
         of_scores = spread @ self._score_precision(scores)[0] @ spread.T
-        found[: n * k, : n * k] = np.kron(np.eye(n), of_scores)
-        found[n * k :, n * k :] = -self._regression.evaluate(vector[n * k :], with_hessian=True).hessian
+        found[:n, :n] = np.kron(np.eye(len(scores)), of_scores) if self.table is None else np.eye(n)
+        found[n:, n:] = -self._regression.evaluate(vector[n:], with_hessian=True).hessian
         return found
 
     def _user_gradients(self, vector: Floats) -> Floats:
         """Gradients (M, D) of what each user says."""
         scores, coefficients = self.from_vector(vector)
+        users, k = self.users, scores.shape[1]
         terms = self._terms(scores, coefficients)
-        in_scores = self.users.sum_by_user_and_item(terms.in_scores)
+        apart, coordinates = (users.leads(each) for each in self._spread_parts(vector, coefficients))
+        shared = terms.in_scores.sum(axis=1, keepdims=True) * coordinates
+        through = users.sum_by_user(np.hstack([(terms.in_scores * apart).sum(axis=1, keepdims=True), shared]))
         logits = terms.in_logits @ self._regression.contrasts.T
-        table = (self.users.intercepted[:, :, None] * logits[:, None, :]).reshape(len(logits), -1)
-        own = np.hstack([terms.in_concentration[:, None], table])
-        own[:, : scores.shape[1]] += self._through_spread(vector, coefficients, in_scores)
-        return np.hstack([(in_scores @ _spread(coefficients).T).reshape(len(own), -1), own])
+        rows = (users.intercepted[:, :, None] * logits[:, None, :]).reshape(len(logits), -1)
+        own = np.hstack([terms.in_concentration[:, None], rows])
+        own[:, :k] += self._through_spread(coefficients, through[:, 0], through[:, 1:])
+        in_own = terms.in_scores @ _spread(coefficients).T
+        if self.table is None:
+            return np.hstack([users.sum_by_user_and_item(in_own), own])
+        products = users.leads(self.table)[:, :, None] * in_own[:, None, :]
+        return np.hstack([users.sum_by_user(products.reshape(len(in_own), k * k)), own])
 
     def _terms(self, scores: Floats, coefficients: Coefficients) -> Terms:
         c, mean = self.users.comparisons, coefficients.mean_weights(self.users.design)
@@ -276,18 +314,20 @@ class JointDensity:
         products, freedom = np.eye(k) + scores.T @ scores, k + FREEDOM + n
         return freedom * np.linalg.inv(products), -0.5 * freedom * float(np.linalg.slogdet(products)[1])
 
-    def _through_spread(self, vector: Floats, coefficients: Coefficients, in_scores: Floats) -> Floats:
-        """Gradients (m, K) in the logarithm of the concentration and the intercepts that come through the scores, given
-        gradients (m, Q, K) in these."""
-        n, k = in_scores.shape[1:]
-        own, mean = vector[: n * k].reshape(n, k), coefficients.counts / coefficients.concentration
-        own = own - own.mean(axis=1, keepdims=True)
-        wide = np.sqrt(coefficients.concentration + 1.0)
-        apart = own - (own @ mean)[:, None]
-        in_concentration = wide * _growth(coefficients) * np.tensordot(in_scores, apart, 2)
-        in_mean = -wide * in_scores.sum(axis=2) @ own
-        in_logits = mean * (in_mean - (in_mean @ mean)[:, None])
-        return np.hstack([in_concentration[:, None], in_logits @ self._regression.contrasts.T])
+    def _spread_parts(self, vector: Floats, coefficients: Coefficients) -> tuple[Floats, Floats]:
+        """Return how scores grow with the logarithm of the concentration, (Q, K), and what rankings have of their own,
+        in coordinates, times the spread, (Q, K)."""
+        own = self._coordinates(vector)
+        own = np.sqrt(coefficients.concentration + 1.0) * (own - own.mean(axis=1, keepdims=True))
+        mean = coefficients.counts / coefficients.concentration
+        return _growth(coefficients) * (own - (own @ mean)[:, None]), own
+
+    def _through_spread(self, coefficients: Coefficients, in_concentration: Floats, shared: Floats) -> Floats:
+        """Gradients (m, K) in the logarithm of the concentration and the intercepts that come through the scores: of
+        the former (m,), and minus those in the mean weights (m, K)."""
+        mean = coefficients.counts / coefficients.concentration
+        in_logits = -mean * (shared - (shared @ mean)[..., None])
+        return np.hstack([in_concentration[:, None], np.atleast_2d(in_logits) @ self._regression.contrasts.T])
 
 
 def _growth(coefficients: Coefficients) -> float:
