@@ -85,6 +85,11 @@ def call_all(rng: np.random.Generator) -> set[str]:
     rankings = np.ascontiguousarray(np.argsort(places, axis=0).T)
     found = call("improve_orders", rankings, *meetings, np.log(laws), 4, 2)
     call("place_errors", found, *meetings, np.log(laws), 4)
+    n_draws, mixing = 4 * int(rng.integers(1, 6)), str(rng.choice(["utility", "probability"]))
+    eta = 3.0 * rng.standard_normal((n_users, n_rankings, n_draws))
+    priors = rng.uniform(0.1, 2.0, (n_users, 5, n_rankings))
+    found = call("weigh_draws", *columns, scores, mixing, eta, rng.standard_normal((n_users, n_draws)), priors)
+    assert all(np.isfinite(part).all() for part in found), "weigh_draws"
     seeds = rng.integers(0, 2**64, n_users, dtype=np.uint64)
     call("read_left_to_right", offsets, likelihoods, prior[0], seeds, int(rng.integers(1, 6)), int(rng.integers(0, 4)))
     call("infer_dirichlets", offsets, likelihoods, weights, prior[0], theta + 0.5, 4, 1e-6)

@@ -11,6 +11,7 @@ from plurank.kernels.observed import UserPrior as UserPrior
 from plurank.kernels.observed import padded as padded
 
 if library.ACTIVE == "plain":
+    from plurank.kernels.plain.drawn_weights import weigh_draws
     from plurank.kernels.plain.gibbs import draw_items, draw_users, sum_by_item
     from plurank.kernels.plain.grouping import (
         count_meetings,
@@ -40,6 +41,7 @@ if library.ACTIVE == "plain":
         sum_gathered,
     )
 else:
+    from plurank.kernels.drawn_weights import weigh_draws
     from plurank.kernels.gibbs import draw_items, draw_users, sum_by_item
     from plurank.kernels.grouping import (
         count_meetings,
@@ -104,4 +106,5 @@ __all__ = [
     "sum_by_item",
     "sum_gathered",
     "utility_pass",
+    "weigh_draws",
 ]

@@ -194,7 +194,6 @@ def _fit_rankings(
         found = _finish_regressed(settings, own, refined, priors, design, generators.people)
     elif settings.component == "bradley-terry":
         found = _finish_scores(own, refined, priors, _error_prior(settings, priors) if with_errors else None)
-        found.pop("score_covariances", None)
     else:
         found = _finish_orders(settings, own, refined.component, priors, on_progress)
     others = [_fit_member(settings, users, priors, found["rankings"], rng, on_progress) for rng in generators.members]
@@ -264,7 +263,6 @@ def _finish_scores(
     known = users.finish(component, counts, MEMBERSHIP_ROUNDS)
     found = {**_outcome(refined, mean, known.means), "scores": component.scores}
     if error_prior is not None and more is not None:
-        found["score_covariances"] = error_prior.covariances(known.information + more)
         found["score_errors"], found["score_correlations"] = error_prior.errors(known.information + more)
     return {**found, "user_concentration": known.user_concentration}
 
@@ -282,10 +280,8 @@ def _finish_regressed(
     from plurank.mixed.membership_regression import (
         FEW_USERS,
         WIDE,
-        ScorePosterior,
         choose_slope_scale,
         draw_coefficients,
-        find_common_errors,
         fit_regression,
         sample_people,
     )
@@ -305,16 +301,13 @@ def _finish_regressed(
         )  # fmt: skip
         regression = fit_regression(again.component, sample, regression.coefficients, scale)
         found = _finish_scores(users, again, priors, error_prior, regression.coefficients.counts_of(design))
-    roots = np.linalg.cholesky(found.pop("score_covariances"))
-    common = find_common_errors(found["component"], sample, regression.coefficients)
-    errors = priors.concentration, priors.concentration_error
-    posterior = ScorePosterior(found["scores"], roots, common, *errors)
-    draws = draw_coefficients(regression, posterior, found["component"], sample)
+    score_prior = None if settings.score_scale is None else priors.scores
+    draws = draw_coefficients(regression, found["component"], sample, score_prior)
     return {
         **found,
         "coefficients": regression.coefficients.table,
         "people_concentration": regression.coefficients.concentration,
-        "coefficient_draws": np.array([draw.table for draw in draws]),
+        "coefficient_draws": draws,
         "slope_scale": scale or 0.0,
     }
 
