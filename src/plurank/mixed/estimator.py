@@ -10,6 +10,7 @@ import numpy as np
 
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
+from plurank.data.covariates import Covariates
 from plurank.data.design import Design
 from plurank.data.diagnostics import add_update
 from plurank.data.encoding import join_labels, look_up
@@ -341,6 +342,9 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         if self.mixing == "probability" or self.component != "bradley-terry":
             source = _as_comparisons(source)
         design, matrix = self._learn_design(source, people, formula)
+        if items is not None:  # a table that is not valid is refused before the fit, not after it
+            items = Covariates.read(items, "item")
+            Design.learn(items, source.items, "item")
         self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
             resume=resume, matrix=matrix,
