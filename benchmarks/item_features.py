@@ -3,11 +3,12 @@
     python -m benchmarks.item_features --data FOLDER [--sets sushi cars-1] [--folds 5]
 
 Five folds over items. Models learn from the comparisons of the other items, and predict comparisons of the same users
-that involve an item held out: without features (its scores are those of an average item), with features, with features
-shuffled between items, and LightFM with the same features (``benchmarks.peers.covariates.light_fm``, which chooses its
-settings on items held out of the training items, with a slope). Both learn from the same pairs, at most 60 of each user.
-Mean log-likelihood of a pair and accuracy, averaged by user; differences with 95 % intervals over users. Writes
-results/item_features.csv.
+that involve an item held out: with features, without (a new item is an average one), and LightFM with the same features
+(``benchmarks.peers.covariates.light_fm``). All learn from the same pairs, at most 60 of each user, and choose a setting
+(plurank 3, 6 or 10 rankings) and a slope on other items, held out of the training items. Mean log-likelihood of a pair
+and accuracy, averaged by user; differences with 95 % intervals over users. Writes results/item_features.csv. FOLDER
+needs sushi/features_100.csv (item, style, major_group, minor_group, oiliness, frequency_eaten, price, frequency_sold),
+made from sushi3.idata of the sushi preference data.
 """
 
 import copy
@@ -15,6 +16,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,27 +24,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import logit
 
 import plurank
+from benchmarks.common import parser_of, write_results
+from benchmarks.covariates import by_user
+from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.covariates.case import Case, write_case
-from benchmarks.peers.environments import python_of
+from benchmarks.peers.environments import build, python_of
 from benchmarks.peers.run import THREADS
 from plurank.data.design import Design
 from plurank.regression.ridge import fit_ridge
 
 Floats = NDArray[np.float64]
 MOST_TRAINED, MOST_TESTED = 60, 30  # pairs of a user
-N_USERS, N_MOVIES = 2000, 300
+CANDIDATES = (3, 6, 10)  # rankings
+N_USERS, N_MOVIES = 1000, 300
 ENVIRONMENT, MODULE = "lightfm", "benchmarks.peers.covariates.light_fm"
 YEAR = r"\((\d{4})\)"
 
 
 class Source(NamedTuple):
-    """Comparisons, features of all items, and the number of rankings."""
+    """Comparisons, and features of all items."""
 
     votes: plurank.Comparisons
     items: pl.DataFrame
-    n_rankings: int
 
 
 def read_cars(folder: Path, number: int) -> Source:
@@ -52,7 +58,7 @@ def read_cars(folder: Path, number: int) -> Source:
     items = items.rename({name: name.strip().lower().replace(" ", "_").replace("/", "_") for name in items.columns})
     items = items.rename({"item_id": "item"})
     kinds = [name for name in items.columns if name not in ("item", "engin_capacity")]
-    return Source(votes, items.with_columns(pl.col(kinds).cast(pl.String)), 3)
+    return Source(votes, items.with_columns(pl.col(kinds).cast(pl.String)))
 
 
 def read_sushi(folder: Path) -> Source:
@@ -60,7 +66,7 @@ def read_sushi(folder: Path) -> Source:
     said = plurank.Rankings.from_frame(pl.read_csv(folder / "sushi/setB_rankings.csv.gz"))
     items = pl.read_csv(folder / "sushi/features_100.csv")
     kinds = ("style", "major_group", "minor_group")
-    return Source(some_users(said).to_comparisons(), items.with_columns(pl.col(kinds).cast(pl.String)), 3)
+    return Source(some_users(said).to_comparisons(), items.with_columns(pl.col(kinds).cast(pl.String)))
 
 
 def read_movies(folder: Path) -> Source:
@@ -75,7 +81,7 @@ def read_movies(folder: Path) -> Source:
     genres = movies["genres"].str.split("|").explode().unique().sort().to_list()
     columns = [(pl.col("genres").str.split("|").list.contains(genre)).alias(genre) for genre in genres]
     return Source(
-        some_users(plurank.Ratings.from_frame(ratings)).to_comparisons(), movies.select("item", "year", *columns), 4
+        some_users(plurank.Ratings.from_frame(ratings)).to_comparisons(), movies.select("item", "year", *columns)
     )
 
 
@@ -88,7 +94,7 @@ READERS = {
 
 
 def some_users(said: Any) -> Any:
-    """Take 2,000 users, the same in every run."""
+    """Take 1,000 users, the same in every run."""
     return said.take_users(np.random.default_rng(0).permutation(said.n_users) < N_USERS)
 
 
@@ -112,11 +118,6 @@ def keep_items(votes: plurank.Comparisons, kept: NDArray[np.bool_]) -> plurank.C
     place = np.cumsum(kept) - 1
     sides = {"winners": place[votes.winners].astype(np.int32), "losers": place[votes.losers].astype(np.int32)}
     return replace(votes, **sides, items=votes.items[kept], texts=None, ratings=None)
-
-
-def to_frame(pairs: plurank.Comparisons, sides: tuple[str, str] = ("winner", "loser")) -> pl.DataFrame:
-    """Users and items by number."""
-    return pl.DataFrame({"user": pairs.user_of_each(), sides[0]: pairs.winners, sides[1]: pairs.losers})
 
 
 def make_case(votes: plurank.Comparisons, train: Any, test: Any, items: pl.DataFrame, rng: np.random.Generator) -> Any:
@@ -149,18 +150,61 @@ def run_peer(folder: Path, environments: Path, seed: int) -> tuple[Floats, dict[
     return found, json.loads((folder / "report.json").read_text())
 
 
-def compete(source: Source, held: NDArray[np.bool_], train: Any, test: Any, given: Any, seed: int) -> Any:
-    """Write a case, with one inside it that holds out a fifth of the training items, and let the peer predict."""
+class Fold(NamedTuple):
+    """What is held out, (Q,), comparisons to learn from and to predict; and the same inside the training items."""
+
+    held: NDArray[np.bool_]
+    train: Any
+    test: Any
+    inner: tuple[NDArray[np.bool_], Any, Any]
+
+
+def make_fold(source: Source, held: NDArray[np.bool_], seed: int) -> Fold:
+    """Cut items, and training items once more."""
+    rng, votes = np.random.default_rng([1, seed]), source.votes
+    train, test = split(votes, held, rng)
+    kept = votes.select(~(held[votes.winners] | held[votes.losers]))
+    chosen = np.zeros(len(held), bool)
+    chosen[rng.permutation(np.flatnonzero(~held))[: max(int((~held).sum()) // 5, 2)]] = True
+    return Fold(held, train, test, (chosen, *split(kept, chosen, rng)))
+
+
+def let_peer(source: Source, made: Fold, environments: Path, seed: int) -> tuple[Floats, dict[str, Any]]:
+    """Return the peer's probabilities of what happened, and its report."""
     rng = np.random.default_rng([2, seed])
-    inner = ~held & (rng.permutation(len(held)) % 5 == 0)
-    kept = source.votes.select(~(held[source.votes.winners] | held[source.votes.losers]))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "case"
-        case, left = make_case(source.votes, train, test, source.items, rng)
+        case, left = make_case(source.votes, made.train, made.test, source.items, rng)
         write_case(folder, case)
-        write_case(folder / "validation", *make_case(source.votes, *split(kept, inner, rng), source.items, rng))
-        chances, report = run_peer(folder, given.environments, seed)
+        write_case(folder / "validation", *make_case(source.votes, *made.inner[1:], source.items, rng))
+        chances, report = run_peer(folder, environments, seed)
     return np.where(left, chances, 1.0 - chances), report
+
+
+def fit(train: Any, unknown: NDArray[np.bool_], n_rankings: int, items: pl.DataFrame, seed: int) -> Any:
+    """Fit to comparisons of the known items, with features and, second, as if there were none."""
+    model = plurank.MixedRanking(n_rankings, mixing="utility", random_state=seed)
+    model.fit(keep_items(train, ~unknown), items=items)
+    return model, forget_features(model, items)
+
+
+def let_plurank(source: Source, made: Fold, seed: int) -> tuple[list[Floats], dict[str, Any]]:
+    """Choose as the peer does; return probabilities of what happened with features and without, and what was chosen."""
+    chosen, train, test = made.inner
+    tried = []
+    for n_rankings in CANDIDATES:
+        odds = [
+            logit(predict(model, test, source.items))
+            for model in fit(train, made.held | chosen, n_rankings, source.items, seed)
+        ]
+        slopes = [fit_slope(each, np.ones(len(test), bool)) for each in odds]
+        tried.append((float(np.log(calibrate(odds[0], slopes[0])).mean()), n_rankings, slopes))
+    _, n_rankings, slopes = max(tried)
+    begin = time.perf_counter()
+    models = fit(made.train, made.held, n_rankings, source.items, seed)
+    report = {"n_rankings": n_rankings, "seconds": time.perf_counter() - begin}
+    odds = [logit(predict(model, made.test, source.items)) for model in models]
+    return [calibrate(each, slope) for each, slope in zip(odds, slopes, strict=True)], report
 
 
 def predict(model: Any, test: Any, items: pl.DataFrame) -> Floats:
@@ -178,3 +222,60 @@ def forget_features(model: Any, items: pl.DataFrame) -> Any:
     found = fit_ridge(features, model.scores_, model.score_errors_, None)
     plain.item_coefficients_, plain.item_covariances_, plain.item_rest_ = found.table, found.covariances, found.rest
     return plain
+
+
+def measure(name: str, given: Any) -> list[dict[str, Any]]:
+    """Compare on all folds of a set."""
+    source = READERS[name](given.data)
+    fold_of = np.random.default_rng(given.seed).permutation(source.votes.n_items) % 5
+    logs: dict[str, list[Floats]] = {}
+    hits: dict[str, list[Floats]] = {}
+    reports = []
+    for fold in range(given.folds):
+        made = make_fold(source, fold_of == fold, fold)
+        peer, report = let_peer(source, made, given.environments, fold)
+        (own, plain), chosen = let_plurank(source, made, fold)
+        reports.append({**report, **chosen})
+        for variant, chances in (("plurank", own), ("without features", plain), ("LightFM", peer)):
+            logs.setdefault(variant, []).append(by_user(chances, made.test))
+            hits.setdefault(variant, []).append(chances > 0.5)
+            print(name, fold, variant, round(float(logs[variant][-1].mean()), 4), flush=True)
+    mean = {variant: np.concatenate(parts) for variant, parts in logs.items()}
+    rows = []
+    for other in ("without features", "LightFM"):
+        gain = mean["plurank"] - mean[other]
+        error = 1.96 * gain.std() / np.sqrt(len(gain))
+        rows.append(
+            {
+                "set": name, "against": other, "folds": given.folds, "items": source.votes.n_items,
+                "users_and_folds": len(gain), "plurank": round(float(mean["plurank"].mean()), 5),
+                "other": round(float(mean[other].mean()), 5), "gain": round(float(gain.mean()), 5),
+                "lower": round(float(gain.mean() - error), 5), "upper": round(float(gain.mean() + error), 5),
+                "accuracy": round(float(np.concatenate(hits["plurank"]).mean()), 4),
+                "accuracy_other": round(float(np.concatenate(hits[other]).mean()), 4),
+                "rankings": " ".join(str(each["n_rankings"]) for each in reports),
+                "seconds": round(sum(each["seconds"] for each in reports) / len(reports), 1),
+                "peer_seconds": round(sum(each["fit_seconds"] for each in reports) / len(reports), 1),
+                "peer_tune_seconds": round(sum(each["tune_seconds"] for each in reports) / len(reports), 1),
+                "peer_versions": reports[0]["peer_versions"], "seed": given.seed,
+            }
+        )  # fmt: skip
+        print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sets", nargs="+", choices=READERS, default=list(READERS))
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0, help="of the folds")
+    parser.add_argument("--environments", type=Path, default=Path(os.environ.get("PLURANK_PEERS", ".peers")))
+    given = parser.parse_args()
+    build(ENVIRONMENT, given.environments)
+    for name in given.sets:
+        write_results("item_features", measure(name, given), replacing="set")
+
+
+if __name__ == "__main__":
+    main()

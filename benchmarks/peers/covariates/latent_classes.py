@@ -3,10 +3,10 @@
     python -m benchmarks.peers.covariates.latent_classes --data FOLDER [--sets coffee sushi] [--folds 5]
 
 The folds, covariates and questions are those of ``benchmarks.covariates``. Both learn from the same pairs: at most 20
-of each user, drawn at random, as more take lcl-choice too long. Both choose their setting on a fifth of the training users
-with a slope for each number of votes: lcl-choice 2, 3, 5 or 8 classes and what votes count as, in a stated number of
-seconds; plurank 3, 5 or 8 rankings that mix probabilities, or 3 or 5 that mix utilities. Differences of the mean
-log-likelihood of a pair, averaged by user, with 95 % intervals over users. Writes results/covariates_lcl.csv. What
+of each user, drawn at random, as more take lcl-choice too long. Both choose their setting on a fifth of the training
+users, with a slope for each number of votes: lcl-choice 2, 3, 5 or 8 classes and what votes count as, in a stated
+number of seconds; plurank 3, 5 or 8 rankings that mix probabilities, or 3 or 5 that mix utilities. Differences of the
+mean log-likelihood of a pair, averaged by user, with 95 % intervals over users. Writes results/covariates_lcl.csv. What
 lcl-choice has predicted stays in --work, and is not predicted again.
 """
 

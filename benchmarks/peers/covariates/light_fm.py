@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 SETTINGS = [
     {"loss": loss, "size": size, "alpha": alpha, "binned": binned, "own": own, "epochs": epochs}
     for loss, size, alpha, binned, own, epochs in itertools.product(
-        ("logistic", "warp"), (3, 10), (1e-4, 1e-3), (False, True), (False, True), (10, 30)
+        ("logistic", "warp"), (10,), (1e-4, 1e-3), (False, True), (False, True), (10, 30)
     )
 ]
 
