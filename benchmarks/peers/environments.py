@@ -19,6 +19,8 @@ PINS = {
     "smurff": ("smurff==1.1", "polars>=1.20"),
     "numpyro": ("numpyro==0.22.0", "jax==0.10.2", "polars>=1.20"),
     "reddwarf": ("red-dwarf==0.4.0", "polars>=1.20"),
+    "lcl": ("lcl-choice==0.1.46", "jax==0.10.2", "polars>=1.20"),
+    "lightfm": ("lightfm-next==1.19.0", "polars>=1.20"),
 }  # fmt: skip
 
 

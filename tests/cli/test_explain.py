@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -91,4 +92,70 @@ def test_options_of_covariates_that_have_no_use_are_refused(run, survey, tmp_pat
     command = ("fit", votes, "-k", 2, "-o", tmp_path / "m.plurank")
     assert "--formula requires a table of people" in run(*command, "--formula", "region", code=2).stderr
     message = run(*command, "--people", people, "--method", "topic", code=2).stderr
-    assert "--people and --formula belong to --method mixed" in message
+    assert "--people, --formula and --features belong to --method mixed" in message
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """Votes on 16 items, of which all like the sweet ones, a table of the items, and the model fitted with both."""
+    rng = np.random.default_rng(0)
+    sweet, colour = rng.standard_normal(16), rng.choice(["red", "blue"], 16)
+    users, first = np.repeat(np.arange(80), 20), rng.integers(16, size=1600)
+    second = (first + 1 + rng.integers(15, size=1600)) % 16
+    wins = rng.random(1600) < 1.0 / (1.0 + np.exp(-1.5 * (sweet[first] - sweet[second])))
+    folder = tmp_path_factory.mktemp("shop")
+    sides = {"winner": np.where(wins, first, second), "loser": np.where(wins, second, first)}
+    pl.DataFrame({"user": users, **sides}).write_csv(folder / "votes.csv")
+    items = pl.DataFrame({"item": range(16), "sweet": sweet.round(3), "colour": colour, "code": range(100, 116)})
+    items.with_columns(shape=pl.lit("round")).head(15).write_csv(folder / "items.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fitted_shop(shop):
+    model = plurank.MixedRanking(2, mixing="utility", random_state=0)
+    model.fit(pl.read_csv(shop / "votes.csv"), items=shop / "items.csv").save(shop / "m.plurank")
+    return shop / "m.plurank"
+
+
+def test_a_model_is_fitted_with_a_table_of_features_and_says_what_was_left_out(run, shop, tmp_path):
+    options = ("-k", 2, "--mixing", "utility", "--features", shop / "items.csv", "-o", tmp_path / "m.plurank")
+    told = run("fit", shop / "votes.csv", *options).stderr
+    assert "the same for everyone (shape)" in told
+    assert "1 of 16 items has no row in the table of features" in told
+    assert plurank.load(tmp_path / "m.plurank").item_features.attributes[0].name == "sweet"
+
+
+def test_explain_and_show_print_what_each_ranking_rewards(run, fitted_shop):
+    for words in (("explain", fitted_shop, "--features"), ("show", fitted_shop)):
+        text = run(*words).stdout
+        assert "sweet" in text
+        assert "In log odds, compared with an item that is average in all features." in " ".join(text.split())
+        assert "colour" not in text.split("rewards")[-1]
+    assert (
+        "What each ranking rewards (all features: plurank explain MODEL --features):" in run("show", fitted_shop).stdout
+    )
+
+
+def test_explain_gives_what_rankings_reward_as_json(run, fitted_shop):
+    found = json.loads(run("explain", fitted_shop, "--features", "--json", "--attribute", "sweet").stdout)
+    assert {entry["attribute"] for entry in found} == {"sweet"}
+    best = [entry for entry in found if entry["level"].startswith("90%")]
+    assert all(entry["lower"] > 0.5 for entry in best)
+    wrong = run("explain", fitted_shop, "--features", "--attribute", "height", code=2).stderr
+    assert "there is no covariate 'height'" in wrong
+
+
+def test_features_are_asked_of_models_that_have_some(run, mixed_file, fitted_shop, shop):
+    message = run("explain", mixed_file, "--features", code=2).stderr
+    assert "was fitted without features of its items" in message
+    both = run("explain", fitted_shop, "--features", "--people", shop / "items.csv", code=2).stderr
+    assert "--people is about users, --features about items" in both
+
+
+def test_features_that_predict_nothing_are_said_to(run, shop, tmp_path):
+    items = pl.read_csv(shop / "items.csv").select("item", colour=pl.col("colour"))
+    model = plurank.MixedRanking(2, mixing="utility", random_state=0)
+    model.fit(pl.read_csv(shop / "votes.csv"), items=items).save(tmp_path / "m.plurank")
+    text = " ".join(run("explain", tmp_path / "m.plurank", "--features").stdout.split())
+    assert text.startswith("Features do not predict the scores of items held out")

@@ -35,6 +35,7 @@ WRONG = {
         "--directions": ["other", "sphere"],
         "--people": [MISSING, "{few}", "{few} --method topic"],
         "--formula": ["age"],
+        "--features": [MISSING, "{few}", "{few} --method topic"],
         "--engine": ["other", "dask"],
         "--scheduler": ["tcp://nowhere:1"],
         "--checkpoint": ["{out}", "{out} --resume", "{few}/x"],

@@ -8,8 +8,12 @@ import pytest
 
 import plurank
 from plurank.engine.blocks import group_units, sum_tree
+from plurank.engine.local import open_engine
 from plurank.kernels.threads import set_num_threads
 from plurank.thurstone import blocks
+from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.people import PeopleRegression
+from plurank.thurstone.sampler import Chain, Observations, Shape
 from tests.contracts.equality import assert_same_model
 from tests.engine.conftest import start_cluster
 from tests.engine.test_engines import assert_same_counts
@@ -81,6 +85,42 @@ def test_a_store_is_fitted_as_memory_is(form, rated, in_memory):
 def test_a_cluster_fits_as_one_process_does(form, rated, in_memory, cluster):
     there = model().fit(rated(form)[0], engine="dask", scheduler=cluster.scheduler_address)
     assert_same_model(in_memory(form), there, apart_from=["data_"])
+
+
+def sweep_with_covariates(source, engine="local", scheduler=None):
+    """The draws of three sweeps of a chain that knows a covariate of every user."""
+    rng = np.random.default_rng(3)
+    people = {f"u{user}": user % 2 - 0.5 + 0.3 * rng.standard_normal() for user in range(90)}
+    design = np.array([[people[user]] for user in source.users.tolist()])
+    with open_engine(source, engine, scheduler) as runner:
+        observations = Observations.of(source, runner)
+        assert len(observations.blocks) > 3
+        nothing = Exposure.none(source.n_items)
+        chain = Chain(observations, Shape(2, 0), [0], nothing, people=PeopleRegression(design))
+        chain.population = chain.population._replace(slopes=np.array([[1.0, -1.0]]))
+        for _ in range(3):
+            chain.sweep()
+    order = np.argsort(source.users)
+    return {"weights": chain.vectors[order], "items": chain.population.items, "slopes": chain.population.slopes}
+
+
+def test_covariates_of_users_count_alike_in_memory_from_a_store_and_on_a_cluster(rated, cluster):
+    store, said = rated("ratings")
+    here = sweep_with_covariates(said)
+    assert np.ptp(here["slopes"]) > 0.1
+    for options in ({}, {"engine": "dask", "scheduler": cluster.scheduler_address}):
+        there = sweep_with_covariates(store, **options)
+        np.testing.assert_array_equal(here["weights"], there["weights"])
+        np.testing.assert_array_equal(here["items"], there["items"])
+        np.testing.assert_array_equal(here["slopes"], there["slopes"])
+
+
+def test_a_store_with_covariates_is_fitted_as_memory_is(rated):
+    store, said = rated("ratings")
+    people = pl.DataFrame({"user": [f"u{user}" for user in range(90)], "side": ["left", "right"] * 45})
+    here, there = (model().fit(source, people=people) for source in (said, store))
+    assert_same_model(here, there, apart_from=["data_"])
+    assert here.effects().equals(there.effects())
 
 
 def test_one_worker_fits_as_two_do(rated, in_memory):

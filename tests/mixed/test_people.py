@@ -214,18 +214,6 @@ def test_a_store_gives_the_same_as_memory(votes_and_people, tmp_path):
         np.testing.assert_array_equal(*(getattr(each, name) for each in both))
 
 
-def test_a_group_of_three_people_and_one_that_separates_a_ranking_are_fitted():
-    votes, people = simulate(n_users=90)
-    age = people["age"].to_numpy()
-    groups = np.where(age > 40.0, "old", "young")
-    groups[:3] = "rare"
-    table = people.with_columns(group=groups, level=np.arange(90) % 45).with_columns(pl.col("level").cast(pl.String))
-    model = plurank.MixedRanking(2, mixing="utility", random_state=0).fit(votes, people=table.drop("age"))
-    effects = model.effects("group")
-    assert effects.filter(pl.col("share").is_not_null()).height
-    assert np.isfinite(model.coefficient_draws_).all()
-
-
 class TestModelsOfRatings:
     def test_effects_are_drawn_with_all_else(self, rated_model):
         effects = rated_model.effects("age").filter(pl.col("ranking") == 1 + older(rated_model))

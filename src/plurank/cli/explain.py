@@ -1,4 +1,4 @@
-"""``plurank explain``: who follows which ranking, by covariates."""
+"""``plurank explain``: who follows which ranking, by covariates, and what each ranking rewards."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,27 +37,58 @@ def explain_command(
     level: Annotated[
         float, typer.Option("--level", metavar="X", help="Probability that an interval holds the share.")
     ] = 0.9,
+    features: Annotated[
+        bool,
+        typer.Option("--features", help="Show what each ranking rewards, by features of the items."),
+    ] = False,
     as_json: options.JsonFlag = False,
 ) -> None:
-    """Show who follows which ranking, by covariates.
+    """Show who follows which ranking, by covariates, or what each ranking rewards.
 
     Prints the share of every ranking for each level of a covariate, with intervals, and the number of people.
     Levels with fewer than five people are not shown. The model has covariates if it was fitted with
     `plurank fit --people`. For any other model name a table of people; fitting with it estimates better.
+    With --features, prints by how much features of the items raise their scores in each ranking, in log odds compared
+    with an average item; the model has features if it was fitted with `plurank fit --features`.
 
     \b
     Examples:
       plurank explain model.plurank
       plurank explain model.plurank --attribute age --attribute style
       plurank explain model.plurank --people people.csv
+      plurank explain model.plurank --features
       plurank explain model.plurank --json
     """
+    if features:
+        _explain_features(model, people, attribute, level, as_json=as_json)
+        return
     with progress("estimating shares"):
         found = _find_effects(plurank.load(model), model, people, attribute, level)
     if as_json:
         emit_json(found.to_dicts())
     else:
         print_effects(out(), found)
+
+
+def _explain_features(
+    file: Path, people: Path | None, attributes: list[str] | None, level: float, *, as_json: bool
+) -> None:
+    """Print what each ranking rewards, by some features or by all."""
+    import polars as pl
+
+    if people is not None:
+        raise DataError("--people is about users, --features about items. Name one of them.")
+    loaded: Any = plurank.load(file)
+    design = getattr(loaded, "item_features", None)
+    if design is None:
+        raise DataError(
+            f"{file.name} was fitted without features of its items. Fit with a table of them: "
+            "`plurank fit votes.csv --features items.csv`."
+        )
+    found = loaded.item_effects(level)
+    if attributes:
+        found = pl.concat(found.filter(pl.col("attribute") == design.attribute(name).name) for name in attributes)
+    emit_json(found.to_dicts()) if as_json else print_item_effects(out(), found)
 
 
 def _find_effects(
@@ -91,3 +122,15 @@ def print_effects(console: "Console", found: "pl.DataFrame", most: int | None = 
     if most is None and rest_in_words:
         console.print(rest_in_words)
     console.print(NO_CAUSE, style="dim")
+
+
+def print_item_effects(console: "Console", found: "pl.DataFrame", most: int | None = None) -> None:
+    """Print what each ranking rewards; of ``most`` features, those with the largest clear effects."""
+    from plurank.report.effects import order_features, pivot_items
+
+    order = order_features(found)[:most]
+    if not order:
+        console.print("Features do not predict the scores of items held out: no ranking clearly rewards any of them.")
+        return
+    console.print(shares_tables(console, *pivot_items(found, order)))
+    console.print("In log odds, compared with an item that is average in all features.", style="dim")

@@ -8,7 +8,7 @@ from rich.filesize import decimal
 
 import plurank
 from plurank.cli import inputs, options
-from plurank.cli.explain import MOST_SHOWN, print_effects
+from plurank.cli.explain import MOST_SHOWN, print_effects, print_item_effects
 from plurank.cli.inputs import add_texts, describe_store, read_rated
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.summaries import print_committee, print_model, print_user
@@ -48,8 +48,9 @@ def show_command(
     """Summarise a data file, a store or a model.
 
     Data files: size and data-quality warnings. Stores: size. Models: the rankings, consensus and contested
-    items, the users' weights and, where there are covariates, who follows which ranking; with --user, the weights
-    and top items of one user; with --committee, a few items such that most users find one they rank highly.
+    items, the users' weights and, where there are covariates, who follows which ranking, and what each rewards; with
+    --user, the weights and top items of one user; with --committee, a few items such that most users find one they
+    rank highly.
 
     \b
     Examples:
@@ -199,11 +200,15 @@ def _show_model(model: "RankingModel", user: str | None, committee: int | None, 
 
 
 def _show_effects(model: "RankingModel") -> None:
-    """Print who follows which ranking, by the covariates that tell most; nothing without any."""
-    from plurank.report.effects import find_effects
+    """Print who follows which ranking and what each rewards, by what tells most; nothing without such tables."""
+    from plurank.report.effects import find_effects, find_item_effects
 
-    effects = find_effects(model)
+    console = out()
+    effects, rewards = find_effects(model), find_item_effects(model)
     if effects is not None:
-        console = out()
         console.print("\nWho follows which ranking (all covariates: plurank explain MODEL):", style="bold")
         print_effects(console, effects, MOST_SHOWN)
+    if rewards is not None:
+        title = "\nWhat each ranking rewards (all features: plurank explain MODEL --features):"
+        console.print(title, style="bold")
+        print_item_effects(console, rewards, MOST_SHOWN)

@@ -101,6 +101,10 @@ def fit_command(
         str | None,
         typer.Option(metavar="TEXT", help="Covariates to use, e.g. 'age + C(zip)'.", show_default="all columns"),
     ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Table of features of the items: item, and a column for each."),
+    ] = None,
     engine: options.EngineOption = "local",
     scheduler: options.Scheduler = None,
     checkpoint: Annotated[
@@ -128,6 +132,7 @@ def fit_command(
       plurank fit arena.parquet -k 5 -o arena.plurank --column user=person
       plurank fit votes.csv -k 3 -o model.plurank --items comments.csv
       plurank fit votes.csv -o model.plurank --people people.csv
+      plurank fit votes.csv -o model.plurank --features items.csv
       plurank fit votes.store -k 10 -o model.plurank --checkpoint run1
 
     \b
@@ -159,7 +164,7 @@ def fit_command(
     make: Any = plurank.TopicRanking if method == "topic" else plurank.MixedRanking
     model = make(n_rankings, random_state=seed, **settings)
     model.check_parameters()  # before the data are read
-    known = _check_covariates(method, {"people": people, "formula": formula})
+    known = _check_covariates(method, {"people": people, "formula": formula, "items": features})
     target = check_model_file(output, data)
     _check_checkpoint(method, checkpoint, resume)
     directly = method == "mixed" and mixing != "probability" and component in (None, "bradley-terry")
@@ -173,8 +178,8 @@ def fit_command(
         model.fit(source, on_progress=on_progress, **where)
     if isinstance(source, (plurank.Store, plurank.RatedStore)):
         add_texts(model, items)
-    if people is not None:
-        for sentence in model.covariates.reports:
+    for table, design in ((people, "covariates"), (features, "item_features")):
+        for sentence in getattr(model, design).reports if table is not None else ():
             warn(sentence)
     model.save(target)
     written.append(target)
@@ -188,10 +193,10 @@ def fit_command(
 
 
 def _check_covariates(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what is given about users; raise where it has no use."""
+    """Return what is given about users and items; raise where it has no use."""
     known = {name: value for name, value in given.items() if value is not None}
     if method == "topic" and known:
-        raise ParameterError("--people and --formula belong to --method mixed, got --method topic.")
+        raise ParameterError("--people, --formula and --features belong to --method mixed, got --method topic.")
     if "formula" in known and "people" not in known:
         raise ParameterError("--formula requires a table of people: name it with --people.")
     return known

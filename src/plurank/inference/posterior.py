@@ -3,6 +3,7 @@
 Ours. Scores are about Gaussian around their most probable values, with the information about them as precision.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,12 +55,15 @@ def weigh_draws(logs: Floats, log_shares: Floats) -> Draws:
     return Draws(np.exp(logs), shares / shares.sum())
 
 
-def propose_weights(prior: Floats, posterior: Floats, n: int, seed: int) -> tuple[Floats, Floats]:
+def propose_weights(
+    prior: Floats, posterior: Floats, n: int, seed: int, others: Sequence[Floats] = ()
+) -> tuple[Floats, Floats]:
     """Draw logarithms of weights (n, K), and say how much denser the prior is there than the proposals, (n,), in logs.
 
     A quarter comes from the prior itself and a quarter from a flatter posterior, so that no draw can count too much.
+    With ``others``, counts (K,) of further proposals, each of these and of the four has the same share.
     """
-    proposals = np.stack([prior, FLATTER * posterior, posterior, posterior])
+    proposals = np.stack([prior, FLATTER * posterior, posterior, posterior, *others])
     chosen = np.arange(n) % len(proposals)
     logs = _draw_log_dirichlet(proposals[chosen], seed)
     shares = np.bincount(chosen, minlength=len(proposals)) / n

@@ -10,6 +10,7 @@ import numpy as np
 
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
+from plurank.data.covariates import Covariates
 from plurank.data.design import Design
 from plurank.data.diagnostics import add_update
 from plurank.data.encoding import join_labels, look_up
@@ -26,6 +27,7 @@ from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.candidates import check_selection, choose_settings
 from plurank.mixed.checkpoint import open_users
 from plurank.mixed.components import ORDERS
+from plurank.mixed.described_users import average_draws
 from plurank.mixed.fit import (
     Known,
     MixedFit,
@@ -345,6 +347,9 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         if self.mixing == "probability" or self.component != "bradley-terry":
             source = _as_comparisons(source)
         design, matrix = self._learn_design(source, people, formula)
+        if items is not None:  # a table that is not valid is refused before the fit, not after it
+            items = Covariates.read(items, "item")
+            Design.learn(items, source.items, "item")
         self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
             resume=resume, matrix=matrix,
@@ -680,9 +685,17 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
     def _infer_weights(self, comparisons: Comparisons, described: Floats | None = None) -> Floats:
         if self.posterior is not None:
             return self.posterior.weights(comparisons, described)
-        counts = self.prior_counts(described)
-        weights = self._members()[0].fold_in(self.as_observed(comparisons), counts).weights
+        member, observed = self._members()[0], self.as_observed(comparisons)
+        weights = self._fold_in_users(member, observed, self.prior_counts(described)).weights
         return weights / weights.sum(axis=1, keepdims=True)
+
+    @staticmethod
+    def _fold_in_users(member: Member, observed: Comparisons, counts: Floats | None) -> Memberships:
+        """Infer the weights of users, by draws where they have priors of their own, counts (m, K)."""
+        found = member.fold_in(observed, counts)
+        if counts is None or not isinstance(member.component, BradleyTerry):
+            return found
+        return average_draws(member.component, observed, counts, found)
 
     def memberships(self, comparisons: Any = None, described: Floats | None = None) -> list[Any]:
         """Return the model's own users, or those of comparisons of its own items, once for every member; described:
@@ -692,7 +705,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         if comparisons is None:
             return [member.users for member in self._members()]
         observed, counts = self.as_observed(comparisons), self.prior_counts(described)
-        return [member.fold_in(observed, counts) for member in self._members()]
+        return [self._fold_in_users(member, observed, counts) for member in self._members()]
 
     def probabilities(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
         """P(left over right), (n,), for rows of users, -1 for unknown ones."""

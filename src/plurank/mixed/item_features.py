@@ -55,6 +55,11 @@ class ItemFeatures(ScoredRankings, loadable=False):
         self.item_design_, self.item_coefficients_ = design.to_dict(), found.table
         self.item_covariances_, self.item_rest_ = found.covariances, found.rest
 
+    @property
+    def item_features(self) -> Design | None:
+        """How features of the items became numbers, and what was left out; None where the fit had none."""
+        return None if self.item_design_ is None else Design.from_dict(self.item_design_)
+
     def _item_regression(self) -> tuple[Design, ItemRegression]:
         check_is_fitted(self)
         if self.item_design_ is None:

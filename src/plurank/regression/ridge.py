@@ -11,8 +11,8 @@ import numpy as np
 from plurank.types import Floats
 
 SCALES = (0.1, 0.3, 1.0)  # of coefficients, in standard deviations of the scores
-N_FOLDS, ROUNDS = 5, 30
-LEAST_ITEMS = 10  # to hold some out
+MOST_FOLDS, ROUNDS = 10, 30  # few items are held out one by one
+LEAST_ITEMS = 6  # to hold some out
 CLEAR_GAIN = 1.0  # standard errors
 LEAST_SPREAD = 1e-6
 
@@ -70,9 +70,10 @@ def choose_item_scale(features: Floats, scores: Floats, errors: Floats, rng: np.
     n = len(features)
     if n < LEAST_ITEMS:
         return None
-    folds = rng.permutation(n) % N_FOLDS
+    n_folds = min(n, MOST_FOLDS)
+    folds = rng.permutation(n) % n_folds
     values = np.zeros((1 + len(SCALES), n))
-    for fold in range(N_FOLDS):
+    for fold in range(n_folds):
         train, test = folds != fold, folds == fold
         for number, scale in enumerate((None, *SCALES)):
             found = fit_ridge(features[train], scores[train], errors[train], scale)

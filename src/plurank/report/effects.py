@@ -12,6 +12,7 @@ import polars as pl
 
 from plurank.data.attributes import show_number
 from plurank.exceptions import ParameterError
+from plurank.mixed.item_features import ItemFeatures
 from plurank.mixed.people import PeopleEffects
 from plurank.models.base import RankingModel
 from plurank.report.camps import FEWER, FEWEST, show_parts
@@ -30,6 +31,11 @@ SHORT = {"fewer than": "under", "about ": "~"}  # where there is little room
 def find_effects(model: RankingModel) -> pl.DataFrame | None:
     """Return the effects of a model's covariates, None where it has none."""
     return model.effects() if isinstance(model, PeopleEffects) and model.covariates is not None else None
+
+
+def find_item_effects(model: RankingModel) -> pl.DataFrame | None:
+    """Return what each ranking of a model rewards, None where it knows no features of its items."""
+    return model.item_effects() if isinstance(model, ItemFeatures) and model.item_features is not None else None
 
 
 def table_of_effects(model: RankingModel, covariate: str | None, level: float) -> pl.DataFrame:
@@ -160,3 +166,27 @@ def _say_rest(effects: pl.DataFrame, n_clear: int) -> str:
         verb = "is" if n_hidden == 1 else "are"
         words.append(f"{count(n_hidden, 'level')} with fewer than {FEWEST} people {verb} not shown.")
     return " ".join(words)
+
+
+def order_features(effects: pl.DataFrame) -> list[str]:
+    """Return the features whose intervals of effects leave out 0 somewhere, those with the largest effects first."""
+    clear = effects.filter((pl.col("lower") > 0.0) | (pl.col("upper") < 0.0))
+    largest = clear.group_by("attribute", maintain_order=True).agg(pl.col("effect").abs().max())
+    return largest.sort("effect", descending=True, maintain_order=True)["attribute"].to_list()
+
+
+def pivot_items(effects: pl.DataFrame, order: list[str]) -> tuple[list[str], list[list[str]]]:
+    """Return a table of effects on scores: a row for each level of some features, a column for each ranking."""
+    rankings = effects["ranking"].unique().sort().to_list()
+    head = ["feature", "level", "items", *(f"ranking {k}" for k in rankings)]
+    rows = []
+    for name in order:
+        own = effects.filter(pl.col("attribute") == name)
+        for _, level in own.group_by("level", maintain_order=True):
+            cells = level.sort("ranking").iter_rows(named=True)
+            rows.append([name, level["level"][0], f"{level['items'][0]:,}", *map(_show_effect, cells)])
+    return head, rows
+
+
+def _show_effect(row: dict[str, Any]) -> str:
+    return f"{row['effect']:+.1f} ({row['lower']:+.1f} to {row['upper']:+.1f})"

@@ -223,15 +223,19 @@ class Chain:
         vectors[:, 1 : 1 + n_rankings] = rng.dirichlet(np.ones(n_rankings), n)
         return UserState(vectors, np.tile(self.first_cuts, (n, 1)))
 
+    def _design_of(self, block: Block) -> Floats | None:
+        """Return the covariates (m, P) of the users of a block, which travel with it; None without any."""
+        return None if self.people is None else self.people.design[block.begin : block.end]
+
     def sweep(self) -> None:
         """Draw users, items and priors once."""
         self.n_sweeps += 1
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
         power = self.move_size.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
-        design = None if self.people is None else self.people.design
-        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, design)
-        engine, units = self.observations.engine, list(zip(self.observations.blocks, self.states, strict=True))
+        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power)
+        engine, blocks = self.observations.engine, self.observations.blocks
+        units = list(zip(blocks, self.states, map(self._design_of, blocks), strict=True))
         states: list[list[UserState]] = []
         parts = engine.map(_sweep_blocks, shared, group_units(units, engine.least_units))
         sums = sum_tree(_collect(parts, states), SweepSums.merge)
@@ -361,6 +365,9 @@ class Chain:
         return np.concatenate([state.cuts for state in self.states])
 
 
+Unit = tuple[Block, UserState, Floats | None]  # a block, its users, and their covariates (m, P)
+
+
 class _Shared(NamedTuple):
     """What all blocks need for a sweep."""
 
@@ -370,7 +377,6 @@ class _Shared(NamedTuple):
     exposure: Exposure
     key: Any
     power: float
-    design: Floats | None = None
 
 
 def _collect(results: Any, states: list[Any]) -> Any:
@@ -380,24 +386,24 @@ def _collect(results: Any, states: list[Any]) -> Any:
         yield sums
 
 
-def _sweep_blocks(shared: _Shared, units: Sequence[tuple[Block, UserState]]) -> tuple[list[UserState], SweepSums]:
+def _sweep_blocks(shared: _Shared, units: Sequence[Unit]) -> tuple[list[UserState], SweepSums]:
     """Do a sweep of neighbouring blocks, of which one sum travels back."""
     states: list[UserState] = []
     parts = _collect((_sweep_block(shared, unit) for unit in units), states)
     return states, sum_tree(parts, SweepSums.merge)
 
 
-def _sweep_block(shared: _Shared, unit: tuple[Block, UserState]) -> tuple[UserState, SweepSums]:
+def _sweep_block(shared: _Shared, unit: Unit) -> tuple[UserState, SweepSums]:
     """Draw the users of a block, and sum what items and priors are drawn from."""
-    block, before = unit
+    block, before, design = unit
     shape, population = shared.shape, shared.population
     data = shared.observations.read(block)
     vectors, cuts = before.vectors.copy(), before.cuts.copy()
     utilities = data.first_utilities() if before.utilities is None else before.utilities.copy()
     exposure = shared.exposure.of(data) if before.exposure is None else before.exposure
     counts = population.counts
-    if shared.design is not None:
-        counts = counts_of(counts, population.slopes, shared.design[block.begin : block.end])
+    if design is not None:
+        counts = counts_of(counts, population.slopes, design)
     prior = kernels.UserPrior(counts, population.cut_mean, population.cut_precision)
     means = np.ascontiguousarray(exposure @ population.coefficients)
     logs = kernels.draw_users(

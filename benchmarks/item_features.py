@@ -1,0 +1,281 @@
+"""Items that nobody has compared: how well are comparisons with them predicted by their features?
+
+    python -m benchmarks.item_features --data FOLDER [--sets sushi cars-1] [--folds 5]
+
+Five folds over items. Models learn from the comparisons of the other items, and predict comparisons of the same users
+that involve an item held out: with features, without (a new item is an average one), and LightFM with the same features
+(``benchmarks.peers.covariates.light_fm``). All learn from the same pairs, at most 60 of each user, and choose a setting
+(plurank 3, 6 or 10 rankings) and a slope on other items, held out of the training items. Mean log-likelihood of a pair
+and accuracy, averaged by user; differences with 95 % intervals over users. Writes results/item_features.csv. FOLDER
+needs sushi/features_100.csv (item, style, major_group, minor_group, oiliness, frequency_eaten, price, frequency_sold),
+made from sushi3.idata of the sushi preference data.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import logit
+
+import plurank
+from benchmarks.common import parser_of, write_results
+from benchmarks.covariates import by_user
+from benchmarks.peers.calibration import calibrate, fit_slope
+from benchmarks.peers.covariates.case import Case, write_case
+from benchmarks.peers.environments import build, python_of
+from benchmarks.peers.run import THREADS
+from plurank.data.design import Design
+from plurank.regression.ridge import fit_ridge
+
+Floats = NDArray[np.float64]
+MOST_TRAINED, MOST_TESTED = 60, 30  # pairs of a user
+CANDIDATES = (3, 6, 10)  # rankings
+N_USERS, N_MOVIES = 1000, 300
+ENVIRONMENT, MODULE = "lightfm", "benchmarks.peers.covariates.light_fm"
+YEAR = r"\((\d{4})\)"
+
+
+class Source(NamedTuple):
+    """Comparisons, and features of all items."""
+
+    votes: plurank.Comparisons
+    items: pl.DataFrame
+
+
+def read_cars(folder: Path, number: int) -> Source:
+    """Cars compared by about 60 people; numbers of features are categories but for the capacity of the engine."""
+    votes = plurank.Comparisons.from_frame(pl.read_csv(folder / f"cars/exp{number}_comparisons.csv.gz"))
+    items = pl.read_csv(folder / f"cars/items{number}.csv")
+    items = items.rename({name: name.strip().lower().replace(" ", "_").replace("/", "_") for name in items.columns})
+    items = items.rename({"item_id": "item"})
+    kinds = [name for name in items.columns if name not in ("item", "engin_capacity")]
+    return Source(votes, items.with_columns(pl.col(kinds).cast(pl.String)))
+
+
+def read_sushi(folder: Path) -> Source:
+    """Rankings of ten sushi out of 100; the features are those published with them."""
+    said = plurank.Rankings.from_frame(pl.read_csv(folder / "sushi/setB_rankings.csv.gz"))
+    items = pl.read_csv(folder / "sushi/features_100.csv")
+    kinds = ("style", "major_group", "minor_group")
+    return Source(some_users(said).to_comparisons(), items.with_columns(pl.col(kinds).cast(pl.String)))
+
+
+def read_movies(folder: Path) -> Source:
+    """The 300 most rated movies, their genres and years."""
+    ratings = pl.read_csv(folder / "ml1m/train.csv.gz")
+    most = ratings.group_by("item").len().sort("len", "item", descending=True)["item"].head(N_MOVIES)
+    ratings = ratings.filter(pl.col("item").is_in(most.implode()))
+    lines = (folder / "ml1m/movies.dat").read_text("latin-1").splitlines()
+    movies = pl.DataFrame([line.split("::") for line in lines], ["item", "title", "genres"], orient="row")
+    movies = movies.with_columns(pl.col("item").cast(pl.Int64), year=pl.col("title").str.extract(YEAR).cast(pl.Int64))
+    movies = movies.filter(pl.col("item").is_in(most.implode()))
+    genres = movies["genres"].str.split("|").explode().unique().sort().to_list()
+    columns = [(pl.col("genres").str.split("|").list.contains(genre)).alias(genre) for genre in genres]
+    return Source(
+        some_users(plurank.Ratings.from_frame(ratings)).to_comparisons(), movies.select("item", "year", *columns)
+    )
+
+
+READERS = {
+    "sushi": read_sushi,
+    "cars-1": lambda folder: read_cars(folder, 1),
+    "cars-2": lambda folder: read_cars(folder, 2),
+    "ml1m": read_movies,
+}
+
+
+def some_users(said: Any) -> Any:
+    """Take 1,000 users, the same in every run."""
+    return said.take_users(np.random.default_rng(0).permutation(said.n_users) < N_USERS)
+
+
+def limit(pairs: plurank.Comparisons, most: int, rng: np.random.Generator) -> plurank.Comparisons:
+    """Draw at most so many pairs of each user."""
+    users = pairs.user_of_each()
+    order = np.lexsort((rng.random(len(pairs)), users))
+    place = np.empty(len(pairs), np.int64)
+    place[order] = np.arange(len(pairs)) - pairs.offsets[users[order]]
+    return pairs.select(place < most)
+
+
+def split(votes: plurank.Comparisons, held_out: NDArray[np.bool_], rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return comparisons of items that stay, and some of those that involve an item held out (Q,)."""
+    involved = held_out[votes.winners] | held_out[votes.losers]
+    return limit(votes.select(~involved), MOST_TRAINED, rng), limit(votes.select(involved), MOST_TESTED, rng)
+
+
+def keep_items(votes: plurank.Comparisons, kept: NDArray[np.bool_]) -> plurank.Comparisons:
+    """Forget items (Q,) of which no comparison is left."""
+    place = np.cumsum(kept) - 1
+    sides = {"winners": place[votes.winners].astype(np.int32), "losers": place[votes.losers].astype(np.int32)}
+    return replace(votes, **sides, items=votes.items[kept], texts=None, ratings=None)
+
+
+def make_case(votes: plurank.Comparisons, train: Any, test: Any, items: pl.DataFrame, rng: np.random.Generator) -> Any:
+    """Return a case for a peer, and whether left won; users and items are those of all votes."""
+    users = pl.Series(np.arange(votes.n_users))
+    left = rng.random(len(test)) < 0.5
+    first, second = np.where(left, test.winners, test.losers), np.where(left, test.losers, test.winners)
+    codes = [number_users(votes, part) for part in (train, test)]
+    learned = pl.DataFrame({"user": users[codes[0]], "winner": train.winners, "loser": train.losers})
+    shown = pl.DataFrame({"user": users[codes[1]], "left": first, "right": second})
+    place = pl.DataFrame({"item": votes.items.tolist()}).with_row_index("code")
+    table = items.join(place, "item").drop("item").rename({"code": "item"})
+    table = table.with_columns(pl.col(pl.Int64).cast(pl.Float64))
+    return Case(learned, table, learned.head(0), shown, {"n_items": votes.n_items}), left
+
+
+def number_users(votes: plurank.Comparisons, part: plurank.Comparisons) -> NDArray[np.int64]:
+    """Return the user of each comparison of a part, by number among those of all votes."""
+    number = {user: n for n, user in enumerate(votes.users.tolist())}
+    return np.array([number[user] for user in part.users.tolist()], np.int64)[part.user_of_each()]
+
+
+def run_peer(folder: Path, environments: Path, seed: int) -> tuple[Floats, dict[str, Any]]:
+    """Let LightFM predict; return its probabilities of left, and its report."""
+    python = python_of(ENVIRONMENT, environments)
+    assert python is not None, "the environment of LightFM could not be built"
+    command = [str(python), "-m", MODULE, str(folder), "--seed", str(seed)]
+    subprocess.run(command, env={**os.environ, **dict.fromkeys(THREADS, "1")}, check=True)
+    found = pl.read_parquet(folder / "predictions.parquet")["probability"].to_numpy()
+    return found, json.loads((folder / "report.json").read_text())
+
+
+class Fold(NamedTuple):
+    """What is held out, (Q,), comparisons to learn from and to predict; and the same inside the training items."""
+
+    held: NDArray[np.bool_]
+    train: Any
+    test: Any
+    inner: tuple[NDArray[np.bool_], Any, Any]
+
+
+def make_fold(source: Source, held: NDArray[np.bool_], seed: int) -> Fold:
+    """Cut items, and training items once more."""
+    rng, votes = np.random.default_rng([1, seed]), source.votes
+    train, test = split(votes, held, rng)
+    kept = votes.select(~(held[votes.winners] | held[votes.losers]))
+    chosen = np.zeros(len(held), bool)
+    chosen[rng.permutation(np.flatnonzero(~held))[: max(int((~held).sum()) // 5, 2)]] = True
+    return Fold(held, train, test, (chosen, *split(kept, chosen, rng)))
+
+
+def let_peer(source: Source, made: Fold, environments: Path, seed: int) -> tuple[Floats, dict[str, Any]]:
+    """Return the peer's probabilities of what happened, and its report."""
+    rng = np.random.default_rng([2, seed])
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "case"
+        case, left = make_case(source.votes, made.train, made.test, source.items, rng)
+        write_case(folder, case)
+        write_case(folder / "validation", *make_case(source.votes, *made.inner[1:], source.items, rng))
+        chances, report = run_peer(folder, environments, seed)
+    return np.where(left, chances, 1.0 - chances), report
+
+
+def fit(train: Any, unknown: NDArray[np.bool_], n_rankings: int, items: pl.DataFrame, seed: int) -> Any:
+    """Fit to comparisons of the known items, with features and, second, as if there were none."""
+    model = plurank.MixedRanking(n_rankings, mixing="utility", random_state=seed)
+    model.fit(keep_items(train, ~unknown), items=items)
+    return model, forget_features(model, items)
+
+
+def let_plurank(source: Source, made: Fold, seed: int) -> tuple[list[Floats], dict[str, Any]]:
+    """Choose as the peer does; return probabilities of what happened with features and without, and what was chosen."""
+    chosen, train, test = made.inner
+    tried = []
+    for n_rankings in CANDIDATES:
+        odds = [
+            logit(predict(model, test, source.items))
+            for model in fit(train, made.held | chosen, n_rankings, source.items, seed)
+        ]
+        slopes = [fit_slope(each, np.ones(len(test), bool)) for each in odds]
+        tried.append((float(np.log(calibrate(odds[0], slopes[0])).mean()), n_rankings, slopes))
+    _, n_rankings, slopes = max(tried)
+    begin = time.perf_counter()
+    models = fit(made.train, made.held, n_rankings, source.items, seed)
+    report = {"n_rankings": n_rankings, "seconds": time.perf_counter() - begin}
+    odds = [logit(predict(model, made.test, source.items)) for model in models]
+    return [calibrate(each, slope) for each, slope in zip(odds, slopes, strict=True)], report
+
+
+def predict(model: Any, test: Any, items: pl.DataFrame) -> Floats:
+    """Add the items to a copy of a model; return probabilities of what happened."""
+    grown = copy.deepcopy(model).add_items(items)
+    users = test.users[test.user_of_each()].tolist()
+    sides = {"left": test.items[test.winners].tolist(), "right": test.items[test.losers].tolist()}
+    return np.asarray(grown.predict_proba(pl.DataFrame({"user": users, **sides})))
+
+
+def forget_features(model: Any, items: pl.DataFrame) -> Any:
+    """Return the model with the regression that knows no features: a new item is an average one."""
+    plain = copy.deepcopy(model)
+    features = Design.learn(items, model.items_, "item")[1]
+    found = fit_ridge(features, model.scores_, model.score_errors_, None)
+    plain.item_coefficients_, plain.item_covariances_, plain.item_rest_ = found.table, found.covariances, found.rest
+    return plain
+
+
+def measure(name: str, given: Any) -> list[dict[str, Any]]:
+    """Compare on all folds of a set."""
+    source = READERS[name](given.data)
+    fold_of = np.random.default_rng(given.seed).permutation(source.votes.n_items) % 5
+    logs: dict[str, list[Floats]] = {}
+    hits: dict[str, list[Floats]] = {}
+    reports = []
+    for fold in range(given.folds):
+        made = make_fold(source, fold_of == fold, fold)
+        peer, report = let_peer(source, made, given.environments, fold)
+        (own, plain), chosen = let_plurank(source, made, fold)
+        reports.append({**report, **chosen})
+        for variant, chances in (("plurank", own), ("without features", plain), ("LightFM", peer)):
+            logs.setdefault(variant, []).append(by_user(chances, made.test))
+            hits.setdefault(variant, []).append(chances > 0.5)
+            print(name, fold, variant, round(float(logs[variant][-1].mean()), 4), flush=True)
+    mean = {variant: np.concatenate(parts) for variant, parts in logs.items()}
+    rows = []
+    for other in ("without features", "LightFM"):
+        gain = mean["plurank"] - mean[other]
+        error = 1.96 * gain.std() / np.sqrt(len(gain))
+        rows.append(
+            {
+                "set": name, "against": other, "folds": given.folds, "items": source.votes.n_items,
+                "users_and_folds": len(gain), "plurank": round(float(mean["plurank"].mean()), 5),
+                "other": round(float(mean[other].mean()), 5), "gain": round(float(gain.mean()), 5),
+                "lower": round(float(gain.mean() - error), 5), "upper": round(float(gain.mean() + error), 5),
+                "accuracy": round(float(np.concatenate(hits["plurank"]).mean()), 4),
+                "accuracy_other": round(float(np.concatenate(hits[other]).mean()), 4),
+                "rankings": " ".join(str(each["n_rankings"]) for each in reports),
+                "seconds": round(sum(each["seconds"] for each in reports) / len(reports), 1),
+                "peer_seconds": round(sum(each["fit_seconds"] for each in reports) / len(reports), 1),
+                "peer_tune_seconds": round(sum(each["tune_seconds"] for each in reports) / len(reports), 1),
+                "peer_versions": reports[0]["peer_versions"], "seed": given.seed,
+            }
+        )  # fmt: skip
+        print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sets", nargs="+", choices=READERS, default=list(READERS))
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0, help="of the folds")
+    parser.add_argument("--environments", type=Path, default=Path(os.environ.get("PLURANK_PEERS", ".peers")))
+    given = parser.parse_args()
+    build(ENVIRONMENT, given.environments)
+    for name in given.sets:
+        write_results("item_features", measure(name, given), replacing="set")
+
+
+if __name__ == "__main__":
+    main()
