@@ -31,6 +31,9 @@ from plurank.thurstone.people import PeopleRegression, counts_of
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
+# Sweeps from one move along the ridge to the next where observations are many: moves are short there, and each costs a
+# quarter of a sweep.
+MOVE_EVERY, MANY_OBSERVATIONS = 3, 200_000
 # Sweeps until the prior of weights is drawn, too: rankings begin so near together that it would follow weights to the
 # vertices first, and return by tiny steps only.
 WARM_UP = 50
@@ -228,7 +231,7 @@ class Chain:
         self.n_sweeps += 1
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
-        power = self.move_size.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
+        power = self.move_size.draw(rng) if self._moves_on_ridge() else 1.0
         design = None if self.people is None else self.people.design
         shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, design)
         engine, units = self.observations.engine, list(zip(self.observations.blocks, self.states, strict=True))
@@ -244,6 +247,11 @@ class Chain:
         self.population = self._draw_population(users, items[0], rng)
         if self.prior is None:
             self._shift(rng)
+
+    def _moves_on_ridge(self) -> bool:
+        """Whether this sweep tries to move along the ridge."""
+        every = MOVE_EVERY if len(self.observations.source) >= MANY_OBSERVATIONS else 1
+        return self.shape.n_rankings > 1 and self.prior is None and self.n_sweeps % every == 0
 
     def _draw_items(self, sums: ItemSums, key: Any) -> tuple[Floats, float]:
         """Draw items (Q, width), and return the log-likelihood of utilities with items integrated out."""
