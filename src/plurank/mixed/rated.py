@@ -257,9 +257,11 @@ def fit_rated(
     found: dict[Shape, tuple[list[ChainResult], Convergence]] = {}
     for number, shape in enumerate(wanted):
         progress = _part_of(on_progress, number, len(wanted))
-        length = Length.of(_count_sweeps(source, shape, settings.max_iter), n_each)
+        length, inits = Length.of(_count_sweeps(source, shape, settings.max_iter), n_each), None
+        if shape != plain:
+            length, inits = length.shorten(), [result.chain for result in found[plain][0]]
         found[shape] = run_chains(
-            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people
+            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people, inits
         )
     n_factors = wanted[-1].n_factors
     exposure = exposure if n_factors else Exposure.none(source.n_items)

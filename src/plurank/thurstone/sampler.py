@@ -226,6 +226,19 @@ class Chain:
         vectors[:, 1 : 1 + n_rankings] = rng.dirichlet(np.ones(n_rankings), n)
         return UserState(vectors, np.tile(self.first_cuts, (n, 1)))
 
+    def begin_at(self, other: "Chain") -> None:
+        """Begin where a chain with as many rankings and without factors is; factors remain as they are."""
+        before, known = self.population, 1 + self.shape.n_rankings
+        mean, precision = before.item_mean.copy(), before.item_precision.copy()
+        mean[:known], precision[:known, :known] = other.population.item_mean, other.population.item_precision
+        items = before.items.copy()
+        items[:, :known] = other.population.items[:, :known]
+        shared = {name: getattr(other.population, name) for name in ("counts", "cut_mean", "cut_precision", "slopes")}
+        self.population = before._replace(items=items, item_mean=mean, item_precision=precision, **shared)
+        for state, start in zip(self.states, other.states, strict=True):
+            state.vectors[:, :known] = start.vectors[:, :known]
+            state.cuts[:] = start.cuts
+
     def sweep(self) -> None:
         """Draw users, items and priors once."""
         self.n_sweeps += 1
