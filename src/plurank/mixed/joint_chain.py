@@ -21,6 +21,7 @@ from plurank.thurstone.chains import match_rankings
 from plurank.types import Floats
 
 FIRST_LEAP, WANTED = 0.5, 0.8  # of a trajectory, in standard deviations; share of trajectories that are accepted
+SETTLED = 1.0  # root mean square of standard deviations that the mode moves in the last steps
 STEP = 0.4  # as a part of one of Newton's method, which are too long where the precision changes
 USUAL_SCALE, SCALE_ERROR = 0.5, 0.5  # of slopes: median, and standard deviation of the logarithm
 SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
@@ -41,6 +42,7 @@ class Effort:
     most_in_part: int = 20_000  # comparisons for the chain that says where the Gaussian is about
     n_steps: int = 8  # of Newton's method
     few_users: int = 1500  # who tell the precision of the Gaussian
+    most_numbers: int = 6_000_000  # that are drawn at once: of very many users some are left out
     more_weights: int = 64  # draws of users' weights for it, and for a step
 
 
@@ -114,9 +116,9 @@ def _draw_gaussian(
     draws of the weights of all users. The later points are averaged, and the noise that is left adds to the covariance.
     """
     table = scores if scores.size > effort.most_scores else None
-    part = users.every_nth(max(users.comparisons.n_users * effort.most_in_part // len(users.comparisons), 1))
+    users = users.every_nth(max(effort.most_numbers // (effort.more_weights * scores.shape[1]), 1))
     short = replace(effort, burn_in=effort.burn_in // 2, n_draws=effort.n_draws // 3)
-    chain = list(_run_chain(part, scores, coefficients, score_prior, rng, short))
+    chain = list(_run_chain(users.with_most(effort.most_in_part), scores, coefficients, score_prior, rng, short))
     scale = _draw_scale(np.mean([each.slopes for _, each in chain], axis=0), rng)
     few = users.every_nth(effort.few_users)
     n_each = users.comparisons.n_users / few.comparisons.n_users
@@ -133,6 +135,10 @@ def _draw_gaussian(
         vector = vector + STEP * cho_solve((root, True), density.evaluate(vector).gradient)
         points.append(vector)
     n_last = effort.n_steps // 2
+    moved = np.linalg.norm(root.T @ (points[-1] - points[-1 - n_last])) / math.sqrt(len(vector))
+    if not moved < SETTLED:  # with few answers each, draws say too little of where the mode is
+        yield from _run_chain(users.with_most(effort.most_sampled), scores, coefficients, score_prior, rng, effort)
+        return
     vector = np.mean(points[-n_last:], axis=0)
     white = solve_triangular(root, solve_triangular(root, noise / n_last, lower=True).T, lower=True)
     spread = np.linalg.cholesky(np.eye(len(vector)) + (white + white.T) / 2.0)
