@@ -29,6 +29,7 @@ from benchmarks.peers.score import score
 from benchmarks.peers.sets import SETS, SIMULATED, SMALL, read_people
 from benchmarks.peers.table import write_table
 
+CASE = ("set", "task", "given", "seed", "method")
 SMALL_PAIRS, FULL_PAIRS, SMALL_USERS, SMALL_SEEDS = 60, 200, 500, 2
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PLURANK_NUM_THREADS", "POLARS_MAX_THREADS")
 
@@ -129,6 +130,21 @@ def rows_of(name: str, folder: Path) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
+def earlier_rows(files: list[Path], rows: list[dict[str, Any]], given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Rows of earlier results of the same cases, by methods whose code has not changed and which have not run."""
+    found = {tuple(row[name] for name in CASE) for row in rows}
+    sizes = {(row["set"], row["task"], row["given"], row["seed"]): row["n_questions"] for row in rows}
+    for file in files:
+        for row in pl.read_csv(file).drop("cores", "python", "versions").iter_rows(named=True):
+            case = tuple(row[name] for name in CASE)
+            is_same = row["method"] in METHODS and row["code"] == code_of(row["method"])
+            if case not in found and is_same and row["set"] in given.sets and row["most_pairs"] == given.most_pairs:
+                if sizes.get(case[:-1], row["n_questions"]) != row["n_questions"]:
+                    sys.exit(f"{file.name} has other questions of {case}. Leave it out of --earlier.")
+                found.add(case)
+                yield {name: "" if value is None else value for name, value in row.items()}
+
+
 def parse() -> argparse.Namespace:
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="folder with a folder for every set; without it a simulated set")
@@ -140,6 +156,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--most-users", type=int, help=f"users of a set: all, small {SMALL_USERS}")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="methods at the same time; above 1 times cannot be trusted")
+    parser.add_argument(
+        "--earlier", type=Path, nargs="+", default=[],
+        help="results (CSV) whose rows are taken over where a method has not run and its code is still the same",
+    )  # fmt: skip
     parser.add_argument("--table", action="store_true", help="run nothing, make the table of what has been run")
     parser.add_argument("--minutes", type=float, default=120.0, help="that a method may take for a case")
     parser.add_argument("--environments", type=Path, default=Path(os.environ.get("PLURANK_PEERS", ".peers")))
@@ -165,6 +185,7 @@ def main() -> None:
     rows = [row for name, folder in jobs if (folder / f"{name}.json").exists() for row in rows_of(name, folder)]
     if not rows:
         sys.exit("no method could take part; the reasons are in the .failed files of " + str(given.work))
+    rows += list(earlier_rows(given.earlier, rows, given))
     write_results(given.name, rows)
     write_table(RESULTS / f"{given.name}.md", folders, rows, command_of(given))
 
@@ -179,6 +200,8 @@ def command_of(given: argparse.Namespace) -> str:
         words += [f"--most-users {given.most_users}"] if given.most_users else []
     if given.name.endswith("_part"):
         words += ["--sets", *(f"'{name}'" for name in given.sets), "--methods", *given.methods]
+    if given.earlier:
+        words += ["--earlier", *(file.name for file in given.earlier)]
     return " ".join(words)
 
 

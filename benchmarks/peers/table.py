@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import stats
 
 from benchmarks.peers.case import read_about, read_answers
 from benchmarks.peers.methods import METHODS, OURS
@@ -66,15 +67,32 @@ def merge(folders: list[Path], rows: list[dict[str, Any]]) -> pl.DataFrame:
     means = pl.DataFrame(rows, infer_schema_length=None).group_by(*KEYS, "track", "method", maintain_order=True)
     table = means.agg(*FIGURES, pl.len().alias("seeds")).with_columns(pl.col(FIGURES).list.mean())
     sums = {name: sums_of(name, folders) for name in table["method"].unique()}
-    differences = [_difference(row, sums) for row in table.iter_rows(named=True)]
+    differences = [_difference(row, sums, rows) for row in table.iter_rows(named=True)]
     return table.with_columns(pl.DataFrame(differences, schema=["difference", "low", "high"], orient="row"))
 
 
-def _difference(row: dict[str, Any], sums: dict[str, pl.DataFrame]) -> Gap:
+def _difference(row: dict[str, Any], sums: dict[str, pl.DataFrame], rows: list[dict[str, Any]]) -> Gap:
     case, ours = [pl.col(key) == row[key] for key in KEYS], OURS_BY_TRACK[row["track"]]
     if row["method"] == ours or ours not in sums:
         return None, None, None
-    return paired_difference(sums[row["method"]].filter(case), sums[ours].filter(case))
+    theirs, own = (sums[name].filter(case) if len(sums[name]) else sums[name] for name in (row["method"], ours))
+    of_case = [each for each in rows if all(each[key] == row[key] for key in KEYS)]
+    by_seed = [
+        {each["seed"]: each["log_likelihood"] for each in of_case if each["method"] == name}
+        for name in (row["method"], ours)
+    ]
+    if len(theirs) and theirs["seed"].n_unique() == len(by_seed[0]):
+        return paired_difference(theirs, own)
+    return difference_by_seed(*by_seed)
+
+
+def difference_by_seed(theirs: dict[int, float], ours: dict[int, float]) -> Gap:
+    """Mean difference and its 95 % interval where only the mean of each seed is known, as of earlier results."""
+    gaps = np.array([theirs[seed] - ours[seed] for seed in theirs.keys() & ours.keys()])
+    if len(gaps) < 2:
+        return (float(gaps.mean()) if len(gaps) else None), None, None
+    reach = float(stats.t.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / np.sqrt(len(gaps)))
+    return float(gaps.mean()), float(gaps.mean()) - reach, float(gaps.mean()) + reach
 
 
 def verdict(case: pl.DataFrame, track: str) -> str:
@@ -98,6 +116,25 @@ def verdict(case: pl.DataFrame, track: str) -> str:
     return ahead + ("" if best["low"].item() > 0 else ", within noise")
 
 
+def verdict_over_all(key: tuple[Any, ...], rows: list[dict[str, Any]]) -> str:
+    """Say how the best of plurank's methods stands against all others of a case, whatever they saw, by seeds."""
+    by_method: dict[str, dict[int, float]] = {}
+    for row in rows:
+        if all(row[name] == value for name, value in zip(KEYS, key, strict=True)):
+            by_method.setdefault(row["method"], {})[row["seed"]] = row["log_likelihood"]
+    ours = {name: by_method.pop(name) for name in (OURS, "plurank_ratings", "plurank_single") if name in by_method}
+    if not ours or not by_method:
+        return "nobody else took part"
+    most = max(len(each) for each in ours.values())
+    best = max((name for name in ours if len(ours[name]) == most), key=lambda name: np.mean(list(ours[name].values())))
+    gaps = {name: difference_by_seed(theirs, ours[best])[0] for name, theirs in by_method.items()}
+    known = {name: gap for name, gap in gaps.items() if gap is not None}
+    rival = max(known, key=lambda name: known[name])
+    if known[rival] < 0:
+        return f"first ({best}, {-known[rival]:.4f} before {rival})"
+    return f"not first: {rival} is ahead of {best} by {known[rival]:.4f}"
+
+
 def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]], command: str) -> None:
     """Write the table in Markdown: a section for every case, tracks apart, and who could not take part."""
     table = merge(folders, rows)
@@ -107,14 +144,14 @@ def write_table(path: Path, folders: list[Path], rows: list[dict[str, Any]], com
         "",
         f"Made by `{command}`, {n_seeds} seeds; rules and settings: `benchmarks/peers/README.md`.",
         "Difference: log-likelihood a question minus that of `plurank_mixed` or, where methods saw ratings, of "
-        "`plurank_ratings`; 95 % interval: users and seeds drawn.",
+        "`plurank_ratings`; 95 % interval: users and seeds drawn; of methods taken from earlier results, seeds alone.",
         "Methods of the stars track saw ratings, all others comparisons alone; tracks are not to be compared for rank.",
     ]
-    lines += ["", "| set | task | given | plurank_mixed, comparisons only | plurank_ratings, ratings |"]
-    lines += ["|---|---|---|---|---|"]
+    heads = ("set", "task", "given", "plurank_mixed, comparisons only", "plurank_ratings, ratings", "all methods")
+    lines += ["", f"| {' | '.join(heads)} |", "|---|---|---|---|---|---|"]
     cases = list(table.group_by(KEYS, maintain_order=True))
     for key, case in cases:
-        verdicts = " | ".join(verdict(case, track) for track in OURS_BY_TRACK)
+        verdicts = " | ".join([*(verdict(case, track) for track in OURS_BY_TRACK), verdict_over_all(key, rows)])
         lines.append(f"| {key[0]} | {key[1]} | {key[2] or ''} | {verdicts} |")
     for key, case in cases:
         lines += ["", f"## {key[0]}, {key[1]}" + (f" given {key[2]}" if key[2] else ""), ""]

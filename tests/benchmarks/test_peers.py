@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.peers import methods, prepare, score, table, worker
+from benchmarks.peers import methods, prepare, run, score, table, worker
 from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.case import read_about, read_answers, read_case
 from benchmarks.peers.environments import PINS
@@ -283,3 +283,35 @@ def test_a_method_is_tuned_fitted_scored_and_merged(compared, tmp_path):
     table.write_table(tmp_path / "table.md", folders, rows, "some command")
     assert "| comparisons | pair_frequency |" in (tmp_path / "table.md").read_text()
     assert read_about(folders[1])["given"] == [5, 10, 20]
+
+
+def row_of(method: str, seed: int, value: float, code: str = "x") -> dict[str, object]:
+    case = {"set": "cars 1", "task": "new pairs", "given": 0, "seed": seed, "method": method}
+    sizes = {"most_pairs": 60, "n_questions": 10, "code": code}
+    return {**case, **sizes, "track": "comparisons", "log_likelihood": value}
+
+
+def test_rows_of_methods_that_have_not_changed_are_taken_over(tmp_path):
+    same = methods.code_of("choix_bt")
+    earlier = [row_of("choix_bt", 0, -0.5, same), row_of("choix_bt", 1, -0.5, "old"), row_of("evalica_bt", 0, -0.5)]
+    table_of = pl.DataFrame(earlier).with_columns(cores=pl.lit(2), python=pl.lit("3"), versions=pl.lit(""))
+    table_of.write_csv(tmp_path / "earlier.csv")
+    given = argparse.Namespace(sets=["cars 1"], most_pairs=60)
+    found = list(run.earlier_rows([tmp_path / "earlier.csv"], [row_of("plurank_mixed", 0, -0.4)], given))
+    assert [(row["method"], row["seed"]) for row in found] == [("choix_bt", 0)]
+    assert not list(run.earlier_rows([tmp_path / "earlier.csv"], [row_of("choix_bt", 0, -0.6)], given))
+    other = row_of("plurank_mixed", 0, -0.4) | {"n_questions": 11}
+    with pytest.raises(SystemExit, match="other questions"):
+        list(run.earlier_rows([tmp_path / "earlier.csv"], [other], given))
+
+
+def test_the_best_of_ours_is_held_against_everybody_by_seeds():
+    rows = [row_of("plurank_mixed", seed, -0.4) for seed in range(3)]
+    rows += [row_of("choix_bt", seed, -0.45 - 0.01 * seed) for seed in range(2)]
+    key = ("cars 1", "new pairs", 0)
+    assert table.verdict_over_all(key, rows) == "first (plurank_mixed, 0.0550 before choix_bt)"
+    rows += [row_of("smurff_wins", seed, -0.39) for seed in range(3)]
+    assert table.verdict_over_all(key, rows).startswith("not first: smurff_wins is ahead of plurank_mixed by 0.0100")
+    gap, low, high = table.difference_by_seed({0: -0.5, 1: -0.6, 2: -0.55}, dict.fromkeys(range(3), -0.5))
+    assert gap == pytest.approx(-0.05)
+    assert low < gap < high

@@ -107,3 +107,29 @@ def test_convert_reads_a_table_with_one_column_an_item(run, write, tmp_path):
 def test_convert_calls_votes_votes(run, write, tmp_path):
     file = write("votes.csv", "timestamp,comment-id,voter-id,vote", "1,0,7,1", "2,1,7,-1")
     assert "from votes." in run("convert", file, "-o", tmp_path / "pairs.csv").stdout
+
+
+def test_a_table_with_one_column_per_item_becomes_ratings_that_are_fitted(run, tmp_path):
+    (tmp_path / "wide.csv").write_text("user,tea,milk,juice\nann,5,3,\nbob,2,,4\ncat,,,\n")
+    result = run("convert", tmp_path / "wide.csv", "-o", tmp_path / "long.csv", "--to", "ratings")
+    assert "4 ratings" in result.stdout
+    assert "empty cells" in result.stdout
+    rows = pl.read_csv(tmp_path / "long.csv").sort("user", "item").rows()
+    assert rows == [("ann", "milk", 3.0), ("ann", "tea", 5.0), ("bob", "juice", 4.0), ("bob", "tea", 2.0)]
+    found = json.loads(
+        run("convert", tmp_path / "wide.csv", "-o", tmp_path / "long.csv", "--to", "ratings", "--json").stdout
+    )
+    assert (found["kind"], found["n_ratings"], found["n_users"]) == ("ratings", 4, 2)
+
+
+def test_rankings_with_what_was_offered_are_written_as_they_are(run, tmp_path):
+    (tmp_path / "ballots.csv").write_text("user,item,rank\nann,tea,1\nann,milk,2\nbob,juice,1\n")
+    run("convert", tmp_path / "ballots.csv", "-o", tmp_path / "all.csv", "--to", "ratings", "--offered", "all")
+    frame = pl.read_csv(tmp_path / "all.csv")
+    assert frame.columns == ["user", "item", "rank"]
+    assert (frame.height, frame["rank"].null_count()) == (6, 3)
+    message = run(
+        "convert", tmp_path / "all.csv", "-o", tmp_path / "x.csv", "--to", "ratings", "--column", "rating=rank",
+        "--offered", "all", code=2,
+    ).stderr  # fmt: skip
+    assert "--offered is for rankings, got ratings" in message

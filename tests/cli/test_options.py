@@ -136,6 +136,7 @@ WRONG = {
     "convert": {
         "DATA": [MISSING, "{few}", "{both}"],
         "--output": [f"{MISSING}/v.csv", "v.txt"],
+        "--to": ["other"],
         "--pairs": ["other"],
         "--pairs-per-rating": ["0 --pairs partial", "nan --pairs partial"],
         "--ties": ["other"],

@@ -131,3 +131,16 @@ def test_a_minority_that_dissents_everywhere_is_found_by_its_other_votes():
     found = count_dissenters(lambda: [(users, items, votes.ravel())], n_items)
     assert (found[1:, 1] == 5).all()  # a twentieth of the voters, but at least five
     assert (found[1:, 0] == 0).all()
+
+
+def test_what_everybody_is_expected_to_say_counts_as_a_few_votes():
+    agree, disagree, dissenters = np.array([[6, 5]]), np.array([[0, 1]]), np.array([[2, 0]])
+    sure, unsure = np.full((40, 1, 2), 0.9), np.linspace(0.05, 0.95, 80).reshape(40, 1, 2)
+    alone, more, little = (find_agreement(agree, disagree, dissenters, 0.9, drawn) for drawn in (None, sure, unsure))
+    assert alone.liked[0] < more.liked[0]
+    assert abs(little.liked[0] - alone.liked[0]) < more.liked[0] - alone.liked[0]
+    against = find_agreement(agree, disagree, dissenters, 0.9, 1.0 - sure)
+    assert against.liked[0] < alone.liked[0]
+    np.testing.assert_array_equal(more.share, alone.share)  # what is shown is counted
+    nobody = find_agreement(agree, disagree, dissenters, 0.9, np.full((40, 1, 2), np.nan))
+    assert np.isfinite(nobody.liked).all()

@@ -6,9 +6,11 @@ from scipy.special import expit
 
 from plurank import Comparisons
 from plurank.inference.user_effects import (
+    HeldOutEffects,
+    UserEffects,
     check_scale,
     choose_scale,
-    find_deviations,
+    find_user_effects,
     log_odds,
 )
 
@@ -39,9 +41,9 @@ def crowd(shared: np.ndarray, scale: float, n_people: int = 300) -> np.ndarray:
     return shared + scale * np.random.default_rng(1).standard_normal((n_people, N_ITEMS))
 
 
-def test_deviations_are_where_the_posterior_is_flat(shared):
+def test_user_effects_are_where_the_posterior_is_flat(shared):
     asked = ask(crowd(shared, 1.0, 5), 20, 0)
-    found = find_deviations(asked, by_shared(shared, asked), 0.7)
+    found = find_user_effects(asked, by_shared(shared, asked), 0.7)
     values = np.zeros((5, N_ITEMS))
     values.ravel()[found.keys] = found.values
     users = asked.user_of_each()
@@ -56,7 +58,7 @@ def test_deviations_are_where_the_posterior_is_flat(shared):
 
 def test_who_wins_against_the_odds_is_liked_and_who_was_not_compared_is_as_before():
     asked = Comparisons.from_arrays([0, 0], [3, 3], [1, 2], items=np.arange(N_ITEMS))
-    found = find_deviations(asked, np.array([0.2, 0.5]), 1.0)
+    found = find_user_effects(asked, np.array([0.2, 0.5]), 1.0)
     own, errors = found.table()
     assert own[3] > 0 > own[2] > own[1]
     assert errors[3] < errors[1] < 1.0  # what was asked more often is known better
@@ -69,20 +71,47 @@ def test_who_wins_against_the_odds_is_liked_and_who_was_not_compared_is_as_befor
     assert shifted[1] == pytest.approx(0.3)
 
 
+def test_answers_in_two_parts_say_about_what_they_say_at_once(shared):
+    """The first part counts as a Gaussian around each effect by itself."""
+    asked = ask(crowd(shared, 1.0, 40), 40, 0)
+    at_once = find_user_effects(asked, by_shared(shared, asked), 1.0)
+    early = np.random.default_rng(2).random(len(asked)) < 0.5
+    parts = [asked.select(chosen) for chosen in (early, ~early)]
+    assert all(part.n_users == 40 for part in parts)
+    first = find_user_effects(parts[0], by_shared(shared, parts[0]), 1.0)
+    second = find_user_effects(parts[1], by_shared(shared, parts[1]), 1.0, first)
+    both = first.replace(second)
+    np.testing.assert_array_equal(both.keys, at_once.keys)
+    first_alone = np.zeros(len(at_once.keys))
+    first_alone[np.isin(at_once.keys, first.keys)] = first.values
+    assert np.abs(both.values - at_once.values).mean() < 0.5 * np.abs(first_alone - at_once.values).mean()
+
+
+def test_effects_are_found_again_under_other_numbers():
+    effects = UserEffects(3, np.array([0, 2, 4]), np.array([0.5, -1.0, 2.0]), np.ones(3))
+    moved = effects.renumber(np.array([2, 0]), 5)
+    np.testing.assert_array_equal(
+        moved.find(np.array([2, 2, 0, 0, -1]), np.array([0, 2, 1, 0, 1]))[0], [0.5, -1, 2, 0, 0]
+    )
+    left_out = effects.renumber(np.array([-1, 0]), 3)
+    np.testing.assert_array_equal(left_out.table()[0], [0.0, 2.0, 0.0])
+    np.testing.assert_array_equal(effects.of_user(1).table()[0], [0.0, 2.0, 0.0])
+
+
 def test_weights_count_as_repeats(shared):
     once = Comparisons.from_arrays([0, 0], [0, 2], [1, 1], weights=[3.0, 1.0], items=np.arange(N_ITEMS))
     often = Comparisons.from_arrays([0] * 4, [0, 0, 0, 2], [1] * 4, items=np.arange(N_ITEMS))
-    first, second = (find_deviations(c, by_shared(shared, c), 1.0) for c in (once, often))
+    first, second = (find_user_effects(c, by_shared(shared, c), 1.0) for c in (once, often))
     np.testing.assert_allclose(first.values, second.values, atol=1e-6)
     np.testing.assert_allclose(first.errors, second.errors, atol=1e-6)
 
 
 def test_people_are_apart(shared):
     asked = ask(crowd(shared, 1.0, 3), 20, 0)
-    together = find_deviations(asked, by_shared(shared, asked), 1.0)
+    together = find_user_effects(asked, by_shared(shared, asked), 1.0)
     alone = asked.block(1, 2)
     np.testing.assert_allclose(
-        find_deviations(alone, by_shared(shared, alone), 1.0).values,
+        find_user_effects(alone, by_shared(shared, alone), 1.0).values,
         together.values[together.keys // N_ITEMS == 1],
         atol=1e-5,
     )
@@ -93,7 +122,8 @@ def test_the_spread_is_found_that_people_have(shared, scale, least, most):
     people = crowd(shared, scale)
     asked, test = ask(people, 30, 0), ask(people, 10, 1)
     chances = by_shared(shared, asked), by_shared(shared, test)
-    found = choose_scale(asked, chances[0], test.user_of_each(), test, chances[1])
+    users = test.user_of_each()
+    found = choose_scale([HeldOutEffects(asked, chances[0], test, users, users, chances[1])])
     assert found is None if least is None else least <= found <= most
 
 

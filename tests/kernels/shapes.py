@@ -85,6 +85,11 @@ def call_all(rng: np.random.Generator) -> set[str]:
     rankings = np.ascontiguousarray(np.argsort(places, axis=0).T)
     found = call("improve_orders", rankings, *meetings, np.log(laws), 4, 2)
     call("place_errors", found, *meetings, np.log(laws), 4)
+    n_draws, mixing = 4 * int(rng.integers(1, 6)), str(rng.choice(["utility", "probability"]))
+    eta = 3.0 * rng.standard_normal((n_users, n_rankings, n_draws))
+    priors = rng.uniform(0.1, 2.0, (n_users, 5, n_rankings))
+    found = call("weigh_draws", *columns, scores, mixing, eta, rng.standard_normal((n_users, n_draws)), priors)
+    assert all(np.isfinite(part).all() for part in found), "weigh_draws"
     seeds = rng.integers(0, 2**64, n_users, dtype=np.uint64)
     call("read_left_to_right", offsets, likelihoods, prior[0], seeds, int(rng.integers(1, 6)), int(rng.integers(0, 4)))
     call("infer_dirichlets", offsets, likelihoods, weights, prior[0], theta + 0.5, 4, 1e-6)
@@ -94,7 +99,7 @@ def call_all(rng: np.random.Generator) -> set[str]:
     edges = np.searchsorted(keys, np.arange(n_users + 1) * n_items)
     sides = places_of[:n], places_of[n:]
     counts = weights if len(weights) else np.ones(n)
-    call("solve_deviations", offsets, edges, *sides, counts, rng.standard_normal(n), 1.0)
+    call("solve_user_effects", offsets, edges, *sides, counts, rng.standard_normal(n), np.ones(len(keys)))
     n_rated = rng.integers(0, 12, n_users)
     rated = np.concatenate([[0], np.cumsum(n_rated)]).astype(np.int64)
     values, ties = rng.integers(1, 4, rated[-1]).astype(float), int(rng.integers(0, 3))
@@ -112,7 +117,7 @@ def call_all(rng: np.random.Generator) -> set[str]:
         by_item, item_begins = kernels.group(observed.codes, n_items)
         owners = np.repeat(np.arange(n_users, dtype=np.int32), n_rated)[by_item]
         products, sums = call("sum_by_item", item_begins, by_item.astype(np.int32), owners, users, w, size)
-        drawn = call("draw_items", products, sums, np.eye(size), np.zeros(size), sweep.key)
+        drawn, _ = call("draw_items", products, sums, np.eye(size), np.zeros(size), sweep.key)
         assert all(np.isfinite(part).all() for part in (users, w, sweep.cuts, drawn)), kind
     return called
 

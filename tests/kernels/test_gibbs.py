@@ -134,7 +134,7 @@ def test_sums_by_item_and_draws_of_items_equal_their_twins(sizes, size, seed, by
     precision, right = roots @ roots.transpose(0, 2, 1), rng.standard_normal((n_items, size))
     if not by_item:
         precision, right = precision[0], right[0]
-    items = both("draw_items", *fast, precision, right, KEY, rtol=1e-7, atol=1e-7)
+    items, _ = both("draw_items", *fast, precision, right, KEY, rtol=1e-7, atol=1e-7)
     np.testing.assert_array_equal(items[:, size:], 0.0)
 
 
@@ -163,7 +163,7 @@ def test_draws_do_not_depend_on_the_number_of_threads(kind, rng):
             own = sweep.copied()
             logs = kernels.draw_users(*own)
             sums = kernels.sum_by_item(starts, order.astype(np.int32), owners[order], own.users, own.w, 6)
-            items = kernels.draw_items(*sums, np.eye(6), np.zeros(6), KEY)
+            items, _ = kernels.draw_items(*sums, np.eye(6), np.zeros(6), KEY)
             found.append((logs, own.users, own.cuts, own.w, *sums, items))
     finally:
         set_num_threads(before)
@@ -289,7 +289,7 @@ def test_items_have_the_mean_and_the_covariance_of_their_posterior(by_item, rng)
     products, sums = kernels.sum_by_item(starts, positions, owners, users, w, size)
     roots = np.eye(size) + 0.5 * rng.standard_normal((n_items if by_item else 1, size, size))
     precision, right = roots.transpose(0, 2, 1) @ roots, rng.standard_normal((len(roots), size))
-    items = kernels.draw_items(products, sums, *((precision, right) if by_item else (precision[0], right[0])), KEY)
+    items, _ = kernels.draw_items(products, sums, *((precision, right) if by_item else (precision[0], right[0])), KEY)
     posterior = precision + users[:, :size].T @ users[:, :size]
     means = np.linalg.solve(posterior, (w.reshape(-1, 3) @ users[:, :size] + right)[..., None])[..., 0]
     factors = np.linalg.cholesky(posterior)  # P = L L^T: L^T (x - mean) is standard normal
@@ -297,6 +297,25 @@ def test_items_have_the_mean_and_the_covariance_of_their_posterior(by_item, rng)
     expected = np.concatenate([np.zeros(size), np.eye(size)[np.triu_indices(size)]])
     assert np.abs(z_scores(moments(standard), expected)).max() < LARGEST_Z
     assert stats.kstest(standard.ravel(), "norm").pvalue > 1e-4
+
+
+def test_the_marginal_likelihood_of_items_is_that_of_a_gaussian(rng):
+    mean, root = rng.standard_normal(3), rng.standard_normal((3, 3))
+    precision = root @ root.T + np.eye(3)
+    designs = [rng.standard_normal((n, 3)) for n in (4, 0, 9)]
+    logs = []
+    for utilities in ([rng.standard_normal(len(x)) for x in designs] for _ in range(2)):
+        products, sums = np.zeros((3, 3, 4)), np.zeros((3, 4))
+        for item, (x, w) in enumerate(zip(designs, utilities, strict=True)):
+            products[item, :, :3], sums[item, :3] = np.triu(x.T @ x), x.T @ w
+        covariance = np.linalg.inv(precision)
+        expected = sum(
+            stats.multivariate_normal.logpdf(w, x @ mean, np.eye(len(x)) + x @ covariance @ x.T) + 0.5 * (w @ w)
+            for x, w in zip(designs, utilities, strict=True)
+            if len(x)
+        )
+        logs.append((kernels.draw_items(products, sums, precision, precision @ mean, KEY)[1].sum(), expected))
+    assert logs[0][0] - logs[1][0] == pytest.approx(logs[0][1] - logs[1][1], rel=1e-10)
 
 
 @pytest.mark.parametrize("n_sweeps", [1, 12])

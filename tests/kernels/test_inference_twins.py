@@ -44,21 +44,22 @@ def test_what_no_ranking_explains_is_impossible_and_no_error():
 
 
 @given(case=users_and_items(), precision=st.sampled_from([0.004, 1.0, 16.0]))
-def test_deviations_equal_their_twin(case, precision):
+def test_user_effects_equal_their_twin(case, precision):
     offsets, winners, losers, weights, n_items, rng = case
     users = np.repeat(np.arange(offsets.size - 1), np.diff(offsets)) * n_items
     keys, places = np.unique(np.concatenate([users + winners, users + losers]), return_inverse=True)
     edges = np.searchsorted(keys, np.arange(offsets.size) * n_items)
     counts, odds = weights if weights.size else np.ones(len(winners)), 3.0 * rng.standard_normal(len(winners))
     sides = places[: len(winners)], places[len(winners) :]
-    found, _ = both("solve_deviations", offsets, edges, *sides, counts, odds, precision, rtol=1e-5, atol=1e-6)
+    precisions = precision * rng.uniform(0.5, 2.0, len(keys))
+    found, _ = both("solve_user_effects", offsets, edges, *sides, counts, odds, precisions, rtol=1e-5, atol=1e-6)
     assert np.isfinite(found).all()
 
 
-def test_deviations_are_found_where_the_first_step_leads_too_far():
+def test_user_effects_are_found_where_the_first_step_leads_too_far():
     odds = np.array([-30.0, 30.0, -30.0])
     arguments = (np.array([0, 3]), np.array([0, 3]), np.array([0, 1, 2]), np.array([1, 2, 0]))
-    both("solve_deviations", *arguments, np.full(3, 50.0), odds, 0.004, rtol=1e-5, atol=1e-6)
+    both("solve_user_effects", *arguments, np.full(3, 50.0), odds, np.full(3, 0.004), rtol=1e-5, atol=1e-6)
 
 
 @given(case=new_users(), max_rounds=st.integers(0, 8), is_weighted=st.booleans())

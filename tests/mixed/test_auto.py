@@ -91,13 +91,13 @@ def test_a_store_gives_the_same_choice_and_fit(tmp_path):
 
 def test_there_are_no_more_rankings_than_items():
     rng = np.random.default_rng(0)
-    stars = rng.normal(size=(200, 1)) * rng.choice([-1.0, 1.0], 3) + rng.normal(size=(200, 3))
+    stars = rng.normal(size=(200, 1)) * rng.choice([-1.0, 1.0], 6) + rng.normal(size=(200, 6))
     values = np.digitize(stars, [-1.0, 0.0, 1.0]).ravel()
-    rated = Ratings.from_arrays(np.repeat(np.arange(200), 3), np.tile(np.arange(3), 200), values)
-    chosen = MixedRanking(max_iter=20, random_state=0).fit(rated)
-    assert max(row["n_rankings"] for row in chosen.selection_["candidates"]) <= 3
+    rated = Ratings.from_arrays(np.repeat(np.arange(200), 6), np.tile(np.arange(6), 200), values)
+    chosen = MixedRanking(max_iter=60, random_state=0).fit(rated)
+    assert max(row["n_rankings"] for row in chosen.selection_["candidates"]) <= 6
     compared = MixedRanking(max_iter=20, random_state=0).fit(rated.to_comparisons())
-    assert max(row["n_rankings"] for row in compared.selection_["candidates"]) <= 3
+    assert max(row["n_rankings"] for row in compared.selection_["candidates"]) <= 6
 
 
 def test_only_the_mixing_may_be_chosen():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from plurank import Comparisons, NotIdentifiableError
-from tests.contracts.model_contract import ModelContract
+from tests.contracts.model_contract import ModelContract, without_effects
 from tests.mixed.kinds import make
 
 BAD_PARAMETERS = [
@@ -73,7 +73,7 @@ class TestEnsemble(MixedContract):
 
     def test_unknown_users_get_the_mean_weights(self, model):
         # every member of an ensemble has weights of its own, so the mean is that member's mean
-        average = copy.deepcopy(model)
+        average = without_effects(model)
         average.user_weights_[0] = model.mean_weights_
         average.user_concentration_[0] = model.concentration_
         average.member_weights_[:, 0] = model.member_weights_.mean(axis=1)

@@ -20,7 +20,7 @@ from plurank import (
     ParameterError,
 )
 from tests.contracts.equality import assert_same_model
-from tests.contracts.model_contract import asked
+from tests.contracts.model_contract import asked, without_effects
 from tests.mixed.kinds import KINDS, make
 from tests.oracles.simulated_scores import sigmoid
 from tests.oracles.small_data import draw_comparisons, repeated, users_of, weighted
@@ -156,7 +156,7 @@ def test_predictions_follow_the_formulas(models, truth):
     c = truth.comparisons
     users = users_of(c)
     for kind in ("probability", "utility"):
-        model = models[kind]
+        model = without_effects(models[kind])
         gaps, theta = model.scores_[c.winners] - model.scores_[c.losers], model.user_weights_[users]
         p = (sigmoid(gaps) * theta).sum(axis=1)
         if kind == "utility":
@@ -164,7 +164,7 @@ def test_predictions_follow_the_formulas(models, truth):
             variance = ((gaps**2 * theta).sum(axis=1) - mean**2) / (model.user_concentration_[users] + 1.0)
             p = sigmoid(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))
         np.testing.assert_allclose(model.predict_proba(asked(c)), p)
-    strict = models["strict"]
+    strict = without_effects(models["strict"])
     agrees = strict.scores_[c.winners] > strict.scores_[c.losers]
     share = (agrees * strict.user_weights_[users]).sum(axis=1)
     flip = strict.flip_probability_

@@ -8,9 +8,7 @@ from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.membership_regression import (
     Sample,
     choose_slope_scale,
-    find_common_errors,
     fit_regression,
-    move_rankings,
 )
 from plurank.regression.coefficients import Coefficients, draw_log_dirichlets
 
@@ -50,15 +48,3 @@ def test_the_scale_is_none_where_covariates_are_shuffled():
     assert choose_slope_scale(component, sample, PLAIN) is not None
     shuffled = Sample(sample.comparisons, np.random.default_rng(1).permutation(sample.design), 0)
     assert choose_slope_scale(component, shuffled, PLAIN) is None
-
-
-def test_rankings_move_towards_each_other():
-    scores = np.array([[1.0, 5.0], [2.0, -3.0]])
-    moves = np.array([[0.0, 0.5], [0.0, 0.0]])  # the second half way to the first
-    np.testing.assert_allclose(move_rankings(scores, moves), [[1.0, 3.0], [2.0, -0.5]])
-
-
-def test_errors_that_items_share_become_smaller_with_more_users():
-    few, many = (find_common_errors(*simulate("utility", n_users=n), TRUTH) for n in (150, 900))
-    assert (np.diag(many) < np.diag(few)).all()
-    assert np.linalg.eigvalsh(many).min() > 0.0

@@ -14,7 +14,7 @@ from plurank import (
     ParameterError,
     SkippedWarning,
 )
-from tests.contracts.model_contract import asked
+from tests.contracts.model_contract import asked, without_effects
 from tests.oracles.simulated_scores import sigmoid
 
 
@@ -76,8 +76,7 @@ def test_transform_refuses_unknown_items_unless_told_otherwise(model):
 
 def test_predict_new_folds_users_in_and_predicts_what_they_say_next(kind, model, truth):
     first, then = truth.comparisons.block(0, 20).split(0.3, random_state=0)
-    model = copy.deepcopy(model)
-    model.user_effect_scale_ = None
+    model = without_effects(model)
     p = model.predict_new(first, then)
     assert p.shape == (len(then),)
     if kind != "ensemble":

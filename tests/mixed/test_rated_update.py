@@ -68,10 +68,10 @@ def test_an_update_is_about_as_good_as_a_fit_of_everything(kind, parts, frames, 
     everything = fit(make_data(pl.concat([earlier, later]), kind), kind)
     known = np.isin(test.items, before.items_)
     old = test.select(known[test.winners] & known[test.losers])
-    # the loss to the fit of everything may be 0.01; that of rankings also
-    # knows how items of the earlier and the later ballot of a user compare
+    # the fit of everything may be better by 0.01 and by the noise of short chains, 0.005; that of rankings
+    # also knows how items of the earlier and the later ballot of a user compare
     assert after.score(old) > before.score(old) + 0.015
-    assert after.score(test) > everything.score(test) - (0.015 if kind == "rankings" else 0.01)
+    assert after.score(test) > everything.score(test) - 0.015
 
 
 @pytest.mark.parametrize("kind", KINDS)

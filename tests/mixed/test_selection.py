@@ -15,7 +15,8 @@ from plurank import (
 )
 from plurank.mixed import candidates
 from plurank.mixed.candidates import Candidates, Predictions, mean_and_error
-from plurank.mixed.fit import fit_to_predict, predict
+from plurank.mixed.fit import fit_to_predict
+from plurank.mixed.members import predict
 from plurank.mixed.priors import Priors
 from plurank.mixed.users import Users
 from tests.oracles.simulated_scores import simulate_scores

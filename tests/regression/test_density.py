@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import dirichlet, lognorm, norm
 
 from plurank.regression.coefficients import Coefficients, contrasts, draw_log_dirichlets
-from plurank.regression.density import DrawnWeights, RegressionDensity, user_gradients
+from plurank.regression.density import DrawnWeights, RegressionDensity
 from plurank.regression.sampling import draw_gaussian, find_mode, move
 
 TABLE = np.array([[0.4, -0.1, -0.3], [0.8, -0.8, 0.0], [-0.2, -0.3, 0.5]])
@@ -45,15 +45,6 @@ def test_gradient_and_hessian_are_those_of_finite_differences(n_draws):
     near = [(density.evaluate(point + step), density.evaluate(point - step)) for step in steps]
     np.testing.assert_allclose(found.gradient, [(a.value - b.value) / 2e-5 for a, b in near], atol=1e-6)
     np.testing.assert_allclose(found.hessian, [(a.gradient - b.gradient) / 2e-5 for a, b in near], atol=1e-5)
-
-
-def test_gradients_of_users_are_those_of_their_likelihoods():
-    users, truth = simulate(20)
-    found = user_gradients(truth, contrasts(3), users)
-    density = RegressionDensity(users.blocks(), 1.0)
-    vector, steps = density.to_vector(truth), 1e-5 * np.eye(7)
-    near = [[density.log_likelihoods(density.from_vector(vector + s * step)) for s in (1, -1)] for step in steps]
-    np.testing.assert_allclose(found, np.stack([(a - b) / 2e-5 for a, b in near], axis=1), atol=1e-5)
 
 
 def test_known_effects_are_recovered_within_their_errors():

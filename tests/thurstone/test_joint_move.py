@@ -46,25 +46,6 @@ def test_logarithms_of_weights_vary_as_raised_counts_say(rng):
     np.testing.assert_allclose((power * apart).std(axis=0), wanted.std(axis=0), rtol=0.02)  # 4 standard errors
 
 
-def test_the_marginal_likelihood_of_items_is_that_of_a_gaussian(rng):
-    mean, root = rng.standard_normal(3), rng.standard_normal((3, 3))
-    precision = root @ root.T + np.eye(3)
-    designs = [rng.standard_normal((n, 3)) for n in (4, 0, 9)]
-    logs = []
-    for utilities in ([rng.standard_normal(len(x)) for x in designs] for _ in range(2)):
-        products, sums = np.zeros((3, 3, 4)), np.zeros((3, 4))
-        for item, (x, w) in enumerate(zip(designs, utilities, strict=True)):
-            products[item, :, :3], sums[item, :3] = np.triu(x.T @ x), x.T @ w
-        covariance = np.linalg.inv(precision)
-        expected = sum(
-            stats.multivariate_normal.logpdf(w, x @ mean, np.eye(len(x)) + x @ covariance @ x.T) + 0.5 * (w @ w)
-            for x, w in zip(designs, utilities, strict=True)
-            if len(x)
-        )
-        logs.append((joint_move.log_marginal(products, sums, mean, precision), expected))
-    assert logs[0][0] - logs[1][0] == pytest.approx(logs[0][1] - logs[1][1], rel=1e-10)
-
-
 def test_moves_without_observations_keep_the_prior_of_weights_and_counts(rng):
     """Weights and the logarithm of their total count, drawn from the prior, have it after many moves, too."""
     from plurank.thurstone import hyperparameters as hyper

@@ -28,7 +28,7 @@ from plurank.text import count, describe_size, label
 if TYPE_CHECKING:
     import polars as pl
 
-    from plurank import Comparisons, RatedStore, Simulation, Store
+    from plurank import Comparisons, Rankings, RatedStore, Ratings, Simulation, Store
     from plurank.data.coded import Exclusion
 
 UNCOMPARED = "in no comparison"
@@ -175,6 +175,10 @@ def convert_command(
         ),
     ],
     output: options.ComparisonsFile,
+    to: Annotated[
+        Literal["comparisons", "ratings"],
+        typer.Option(help="Write comparisons; or ratings, votes and rankings as they are, one a row."),
+    ] = "comparisons",
     pairs: Annotated[Pairs, typer.Option(help="Ratings: compare all pairs, or a random sample.")] = "full",
     pairs_per_rating: Annotated[
         float, typer.Option(metavar="N", help="With --pairs partial: pairs per rating of a user.")
@@ -195,7 +199,8 @@ def convert_command(
     """Convert ratings or rankings to comparisons.
 
     Any two items to which a user gave different values make a comparison. Writes the columns user, winner,
-    loser. For a database of `plurank serve`, writes the valid answers and when they were received.
+    loser. With --to ratings, writes what was rated or ranked, one a row (user, item, rating or rank), for fits that
+    model it directly. For a database of `plurank serve`, writes the valid answers and when they were received.
 
     \b
     Examples:
@@ -203,6 +208,7 @@ def convert_command(
       plurank convert ratings.dat -o votes.parquet --pairs partial
       plurank convert ballots.soi -o votes.csv
       plurank convert ballots.csv -o votes.csv --offered all
+      plurank convert wide.csv -o ratings.csv --to ratings
       plurank convert ideas.txt.feedback.db -o votes.csv
 
     \b
@@ -220,6 +226,9 @@ def convert_command(
 
     Reports excluded users and items: users with a single rating or equal ratings make no comparison.
     """
+    if to == "ratings":
+        _convert_to_ratings(data, output, parse_columns(column), items, offered, as_json=as_json)
+        return
     target = check_table(output, data)
     _check_offered(offered, ties)
     if is_feedback(data):
@@ -243,6 +252,37 @@ def convert_command(
         made = replace(made, excluded=(*excluded, *made.excluded, *_uncompared(made)))
         write_table(made.to_frame(), target)
     _report_conversion(made, kind, output, as_json=as_json)
+
+
+def _convert_to_ratings(
+    data: Path, output: Path, columns: dict[str, str] | None, items: Path | None, offered: str | None, *, as_json: bool
+) -> None:
+    """Write ratings, votes or rankings in one form: a row for each item that a user rated, ranked or was offered."""
+    if is_feedback(data):
+        raise ParameterError(f"{data.name} holds answers to comparisons, no ratings. Leave --to ratings out.")
+    target = check_table(output, data)
+    table = None if items is None else plurank.read_items(items)
+    with progress(f"reading {data.name}"), about(data):
+        kind, frame, excluded = _read_rated(data, columns)
+        if kind == "rankings":
+            said: Ratings | Rankings = plurank.Rankings.from_frame(
+                frame, offered=parse_offered(offered), columns=columns, items=table
+            )
+        elif offered is not None:
+            raise ParameterError(f"--offered is for rankings, got {kind}. Leave it out.")
+        else:
+            said = plurank.Ratings.from_frame(frame, columns=columns, items=table)
+        write_table(said.to_frame(), target)
+    left_out = (*excluded, *said.excluded)
+    if as_json:
+        sizes = {"n_users": said.n_users, "n_items": said.n_items, f"n_{kind}": len(said)}
+        emit_json({"output": str(output), "kind": kind, **sizes, "excluded": [each.to_dict() for each in left_out]})
+        return
+    console = out()
+    console.print(f"Wrote {label(output)}: {said.sizes}.", soft_wrap=True)
+    for sentence in plurank_data.list_exclusions(left_out):
+        console.print(f"! {sentence}", style="yellow")
+    console.print(f"Next: plurank fit {label(output)} -o model.plurank", soft_wrap=True)
 
 
 def _check_offered(offered: str | None, ties: RatingTies) -> None:

@@ -14,7 +14,7 @@ from plurank.cli.output import emit_json, out, progress
 from plurank.cli.summaries import print_committee, print_model, print_user
 from plurank.cli.tables import facts
 from plurank.exceptions import DataError
-from plurank.text import describe_spread, describe_ties
+from plurank.text import describe_spread, describe_ties, label
 
 if TYPE_CHECKING:
     from plurank import DataReport, RatedStore, Store
@@ -97,40 +97,39 @@ def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | No
 
     source = read_rated(file, inputs.parse_columns(column), ties, items)
     if isinstance(source, RatedItems):
-        emit_json(source.summary()) if as_json else _print_rated(source)
+        emit_json(source.summary()) if as_json else _print_rated(source, file)
         return
     report = source.diagnose()
     if as_json:
         emit_json(report.to_dict())
     else:
-        _print_report(report)
+        _print_report(report, file)
 
 
-def _print_rated(said: "RatedItems") -> None:
-    values = f"{said.values[0]:g} to {said.values[-1]:g}" if len(said.values) else "ranks"
+def _print_rated(said: "RatedItems", file: Path) -> None:
     rows = [
         ("users", _of_all(said.n_users, "user", said)),
         ("items", _of_all(said.n_items, "item", said)),
         (f"{said.noun}s", f"{len(said):,}"),
         ("per user", describe_spread(*said.per_user)),
-        ("values", values),
+        *([("values", f"{said.values[0]:g} to {said.values[-1]:g}")] if len(said.values) else []),
     ]
     console = out()
     console.print(facts(rows))
     console.print()
-    _print_problems(said.problems)
+    _print_problems(said.problems, file)
 
 
-def _print_problems(problems: list[str]) -> None:
+def _print_problems(problems: list[str], file: Path) -> None:
     console = out()
     for problem in problems:
         console.print(f"! {problem}", style="yellow")
     if not problems:
         console.print("No problems found.", style="green")
-    console.print("Next: plurank fit FILE -o model.plurank")
+    console.print(f"Next: plurank fit {label(file)} -o model.plurank", soft_wrap=True)
 
 
-def _print_report(report: "DataReport") -> None:
+def _print_report(report: "DataReport", file: Path) -> None:
     console = out()
     per_user = describe_spread(report.min_per_user, report.median_per_user, report.max_per_user)
     rows = [
@@ -144,7 +143,7 @@ def _print_report(report: "DataReport") -> None:
     ]
     console.print(facts(rows))
     console.print()
-    _print_problems(report.problems)
+    _print_problems(report.problems, file)
 
 
 def _of_all(n: int, what: str, source: "DataReport | RatedItems") -> str:

@@ -217,7 +217,7 @@ def _hint_at_wide(names: list[str], columns: Given) -> Iterator[None]:
         others = ("winner", "loser", "left", "right", "outcome", "comparison", "item")
         if columns or not has_role(names, "user") or has_role(names, *others):
             raise
-        raise error.advising("For ratings with one column per item use `plurank convert`.") from None
+        raise error.advising("For ratings with one column per item use `plurank convert --to ratings`.") from None
 
 
 def _find_form(names: list[str], columns: Given, name: str) -> Form:

@@ -20,11 +20,14 @@ from plurank.types import Floats, Integers, Masks
 # How many agree: shares of agreement by camp, from votes of agree, pass and disagree.
 #
 # Ours. A share is that of the people who agree among those who agree or disagree, with a Beta posterior (Jeffreys'
-# prior), independent between camps. An item counts as agreed on where at least ``CLEAR_SHARE`` of every camp agrees,
-# and of the people who dissent most often: a minority too small for a ranking of its own is not overlooked.
+# prior), independent between camps. Where a model of the votes says what share of everybody in a camp is expected to
+# agree, also of those who did not vote on the item, that takes the place of the prior, as a few votes. An item counts
+# as agreed on where at least ``CLEAR_SHARE`` of every camp agrees, and of the people who dissent most often: a minority
+# too small for a ranking of its own is not overlooked.
 
 CLEAR_SHARE = 0.6  # a bare majority of some votes may be chance, and is not what people call agreement
 LEAST_CLEAR = 5  # votes for or against, for a camp to be a side of a dispute
+MOST_EXPECTED = 10.0  # votes that the expected share counts as
 PRIOR_VOTES = 2.0  # of dissenters, at the mean share of all: a few of their votes decide nothing
 
 
@@ -40,14 +43,22 @@ class Agreement(NamedTuple):
     contested: Floats
 
 
-def find_agreement(agree: Integers, disagree: Integers, dissenters: Integers, level: float) -> Agreement:
-    """Estimate shares from counts by camp (Q, K), and those of dissenters who agree and disagree (Q, 2)."""
+def find_agreement(
+    agree: Integers, disagree: Integers, dissenters: Integers, level: float, drawn: Floats | None = None
+) -> Agreement:
+    """Estimate shares from counts by camp (Q, K), and those of dissenters who agree and disagree (Q, 2).
+
+    drawn (D, Q, K): shares of everybody in a camp by draws of a model, NaN for camps without users.
+    """
     first, second = agree + 0.5, disagree + 0.5
     tail = (1.0 - level) / 2.0
     lower = np.where(
         agree == 0, 0.0, scipy.special.betaincinv(first, second, tail)
     )  # the usual form of Jeffreys' interval
     upper = np.where(disagree == 0, 1.0, scipy.special.betaincinv(first, second, 1.0 - tail))
+    if drawn is not None:
+        for_all, against_all = _as_votes(drawn)
+        first, second = agree + for_all, disagree + against_all
     above, below = (scipy.special.betainc(a, b, 1.0 - CLEAR_SHARE) for a, b in ((second, first), (first, second)))
     mean = (agree.sum(axis=1) + 1.0) / (agree.sum(axis=1) + disagree.sum(axis=1) + 2.0)
     for_it, against = dissenters[:, 0] + PRIOR_VOTES * mean, dissenters[:, 1] + PRIOR_VOTES * (1.0 - mean)
@@ -60,6 +71,14 @@ def find_agreement(agree: Integers, disagree: Integers, dissenters: Integers, le
     liked, disliked = above.prod(axis=1) * above_there, below.prod(axis=1) * below_there
     share = np.where(agree + disagree > 0, agree / np.maximum(agree + disagree, 1), np.nan)
     return Agreement(share, lower, upper, liked, disliked, np.clip(contested, 0.0, 1.0))
+
+
+def _as_votes(drawn: Floats) -> tuple[Floats, Floats]:
+    """Return votes for and against, (Q, K) each, that say what draws of a share (D, Q, K) do, or as many as count."""
+    mean = np.clip(np.nan_to_num(drawn.mean(axis=0), nan=0.5), 0.01, 0.99)
+    variance = np.maximum(np.nan_to_num(drawn.var(axis=0), nan=1.0), 1e-9)
+    votes = np.clip(mean * (1.0 - mean) / variance - 1.0, 1.0, MOST_EXPECTED)
+    return mean * votes, (1.0 - mean) * votes
 
 
 FALSE_DISCOVERIES = 0.05  # expected share of wrong entries in a list

@@ -11,6 +11,7 @@ from plurank.kernels.observed import UserPrior as UserPrior
 from plurank.kernels.observed import padded as padded
 
 if library.ACTIVE == "plain":
+    from plurank.kernels.plain.drawn_weights import weigh_draws
     from plurank.kernels.plain.gibbs import draw_items, draw_users, sum_by_item
     from plurank.kernels.plain.grouping import (
         count_meetings,
@@ -20,7 +21,7 @@ if library.ACTIVE == "plain":
         find_rows,
         group,
     )
-    from plurank.kernels.plain.inference import infer_dirichlets, read_left_to_right, solve_deviations
+    from plurank.kernels.plain.inference import infer_dirichlets, read_left_to_right, solve_user_effects
     from plurank.kernels.plain.memberships import map_user_weights, regress_on_simplex
     from plurank.kernels.plain.mixing import (
         mean_wins,
@@ -40,6 +41,7 @@ if library.ACTIVE == "plain":
         sum_gathered,
     )
 else:
+    from plurank.kernels.drawn_weights import weigh_draws
     from plurank.kernels.gibbs import draw_items, draw_users, sum_by_item
     from plurank.kernels.grouping import (
         count_meetings,
@@ -49,7 +51,7 @@ else:
         find_rows,
         group,
     )
-    from plurank.kernels.inference import infer_dirichlets, read_left_to_right, solve_deviations
+    from plurank.kernels.inference import infer_dirichlets, read_left_to_right, solve_user_effects
     from plurank.kernels.memberships import map_user_weights, regress_on_simplex
     from plurank.kernels.mixing import (
         mean_wins,
@@ -99,9 +101,10 @@ __all__ = [
     "regress_on_simplex",
     "sample_pairs",
     "signed_item_counts",
-    "solve_deviations",
+    "solve_user_effects",
     "stay_above",
     "sum_by_item",
     "sum_gathered",
     "utility_pass",
+    "weigh_draws",
 ]

@@ -22,10 +22,11 @@ _draw_users = function(
 )  # fmt: skip
 _gibbs_memory = function("gibbs_memory", INT, INT, INT, INT, returns=INT)
 _sum_by_item = function(
-    "sum_by_item", INT, INT, INTS, CODES, CODES, FLOATS, FLOATS, INT, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS
+    "sum_by_item", INT, INT, INTS, CODES, CODES, FLOATS, FLOATS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS
 )
+_sum_by_item_memory = function("sum_by_item_memory", INT, returns=INT)
 _draw_items = function(
-    "draw_items", INT, INT, INT, FLOATS, FLOATS, FLOATS, INT, FLOATS, INT, KEYS, OUT_FLOATS, OUT_FLOATS
+    "draw_items", INT, INT, INT, FLOATS, FLOATS, FLOATS, INT, FLOATS, INT, KEYS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS
 )
 _draw_items_memory = function("draw_items_memory", INT, returns=INT)
 
@@ -85,29 +86,30 @@ def sum_by_item(
     products only the upper triangle has a meaning.
     """
     check(len(positions) == len(owners) == len(w) == starts[-1] and users.shape[1] == padded(size))
-    n_items, most = len(starts) - 1, most_of(starts)
+    n_items = len(starts) - 1
     products, sums = np.empty((n_items, size, users.shape[1])), np.empty((n_items, users.shape[1]))
     run(
-        _sum_by_item, n_items, len(w) * size * size / 2, starts, positions, owners, users, w, size, most, products,
-        sums, memory=most + 64,
+        _sum_by_item, n_items, len(w) * size * size / 2, starts, positions, owners, users, w, size, products, sums,
+        memory=_sum_by_item_memory(size),
     )  # fmt: skip
     return products, sums
 
 
-def draw_items(products: Floats, sums: Floats, precision: Floats, right: Floats, key: Keys) -> Floats:
+def draw_items(products: Floats, sums: Floats, precision: Floats, right: Floats, key: Keys) -> tuple[Floats, Floats]:
     """Draw the items' vectors (Q, width), given sums over users and a Gaussian prior.
 
-    precision (size, size) and right = precision times mean (size,), or one of each for every item.
+    precision (size, size) and right = precision times mean (size,), or one of each for every item. Returns also
+    log-likelihoods of w with the items integrated out, (Q,), up to what does not depend on the users' vectors.
     """
     n_items, size, width = products.shape
     check(sums.shape == (n_items, width) and precision.shape[-2:] == (size, size) and right.shape[-1] == size)
     check(precision.ndim == 2 or len(precision) == n_items)
     check(width == padded(size) and len(key) == 1)
     check(right.ndim == 1 or len(right) == n_items)
-    items = np.empty((n_items, width))
+    items, logs = np.empty((n_items, width)), np.empty(n_items)
     run(
         _draw_items, n_items, n_items * size**3, size, products, sums, np.ascontiguousarray(precision),
         size * size if precision.ndim == 3 else 0, np.ascontiguousarray(right), size if right.ndim == 2 else 0, key,
-        items, memory=_draw_items_memory(size),
+        items, logs, memory=_draw_items_memory(size),
     )  # fmt: skip
-    return items
+    return items, logs

@@ -22,8 +22,8 @@ _particles_memory = function("particles_memory", INT, INT, INT, returns=INT)
 _infer_dirichlets = function(
     "infer_dirichlets", INT, INT, INTS, FLOATS, FLOATS, INT, FLOATS, INT, INT, FLOAT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS
 )
-_solve_deviations = function(
-    "solve_deviations", INT, INT, INTS, INTS, INTS, INTS, FLOATS, FLOATS, FLOAT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS
+_solve_user_effects = function(
+    "solve_user_effects", INT, INT, INTS, INTS, INTS, INTS, FLOATS, FLOATS, FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS
 )
 _effects_memory = function("effects_memory", INT, INT, returns=INT)
 
@@ -72,25 +72,28 @@ def infer_dirichlets(
     return gammas, values
 
 
-def solve_deviations(
+def solve_user_effects(
     offsets: Integers,
     edges: Integers,
     ahead: Integers,
     behind: Integers,
     counts: Floats,
     odds: Floats,
-    precision: float,
+    precision: Floats,
 ) -> tuple[Floats, Floats]:
-    """Maximise ``sum_e counts_e log sigmoid(odds_e + x_ahead - x_behind) - precision |x|^2 / 2`` for every user.
+    """Maximise ``sum_e counts_e log sigmoid(odds_e + x_ahead - x_behind) - sum_k precision_k x_k^2 / 2``
+    for every user.
 
-    Comparisons (n,) are in the order of users, by offsets (M + 1,); ahead and behind are places in x (n_own,), of which
-    every user has a part of their own, by edges (M + 1,). Returns x and the diagonal of the Hessian.
+    Comparisons (n,) are in the order of users, by offsets (M + 1,); ahead and behind are places in x (n_own,), as is
+    precision, of which every user has a part of their own, by edges (M + 1,). Returns x and
+    the diagonal of the Hessian.
     """
     check(offsets[-1] == len(ahead) == len(behind) == len(counts) == len(odds) and len(edges) == len(offsets))
+    check(edges[-1] == len(precision))
     x, hessian = np.zeros(edges[-1]), np.empty(edges[-1])
-    columns = (np.ascontiguousarray(column) for column in (offsets, edges, ahead, behind, counts, odds))
+    columns = (np.ascontiguousarray(column) for column in (offsets, edges, ahead, behind, counts, odds, precision))
     run(
-        _solve_deviations, len(offsets) - 1, 500 * len(odds), *columns, precision, x, hessian,
+        _solve_user_effects, len(offsets) - 1, 500 * len(odds), *columns, x, hessian,
         memory=_effects_memory(most_of(edges), most_of(offsets)) + 64,
     )  # fmt: skip
     return x, hessian

@@ -16,7 +16,8 @@ from plurank.data.comparisons import Comparisons, draw_held_out
 from plurank.data.encoding import Labels, look_up
 from plurank.data.split import say_too_few, some_users
 from plurank.metrics.predictions import Influence
-from plurank.mixed.fit import Settings, choose_priors_of, fit_to_predict, observe, predict
+from plurank.mixed.fit import Settings, choose_priors_of, fit_to_predict, observe
+from plurank.mixed.members import predict
 from plurank.mixed.priors import Priors
 from plurank.mixed.users import Users
 from plurank.random import as_generator, draw_seed, spawn

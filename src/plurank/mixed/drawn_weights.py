@@ -41,11 +41,11 @@ class ProposedWeights:
         rng: np.random.Generator,
     ) -> "ProposedWeights":
         """Draw weights of all users, who may have any of some priors, (1, K) or (M, K) Dirichlet counts each."""
-        proposals = np.stack([each for prior in priors for each in _propose(component, comparisons, prior)], axis=1)
+        proposals = np.stack([each for prior in priors for each in propose(component, comparisons, prior)], axis=1)
         chosen = np.arange(n_draws) % len(proposals[0])
         logs = draw_log_dirichlets(proposals[:, chosen], rng)
         shares = np.bincount(chosen, minlength=len(proposals[0])) / n_draws
-        return cls(comparisons, logs, _log_mixture(proposals, shares, logs))
+        return cls(comparisons, logs, log_mixture(proposals, shares, logs))
 
     def weigh(self, component: BradleyTerry, design: Floats) -> DrawnWeights:
         """Say how much every draw counts, by rankings with these scores."""
@@ -76,7 +76,7 @@ class ProposedWeights:
         return found
 
 
-def _propose(component: BradleyTerry, comparisons: Comparisons, prior: Floats) -> list[Floats]:
+def propose(component: BradleyTerry, comparisons: Comparisons, prior: Floats) -> list[Floats]:
     """Return a user's prior, and twice what is near their posterior: counts (M, K)."""
     prior = np.broadcast_to(np.maximum(prior, LEAST_COUNT), (comparisons.n_users, prior.shape[1]))
     init = prior / prior.sum(axis=1, keepdims=True)
@@ -85,7 +85,7 @@ def _propose(component: BradleyTerry, comparisons: Comparisons, prior: Floats) -
     return [prior, near, near]
 
 
-def _log_mixture(proposals: Floats, shares: Floats, logs: Floats) -> Floats:
+def log_mixture(proposals: Floats, shares: Floats, logs: Floats) -> Floats:
     """Log density (M, N) of mixtures of Dirichlets (M, J, K), without ``prod_k 1 / theta_k``: in the softmax basis."""
     constants = gammaln(proposals.sum(axis=2)) - gammaln(proposals).sum(axis=2)
     with np.errstate(divide="ignore"):

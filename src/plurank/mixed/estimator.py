@@ -30,17 +30,15 @@ from plurank.mixed.components import ORDERS
 from plurank.mixed.described_users import average_draws
 from plurank.mixed.fit import (
     Known,
-    Member,
     MixedFit,
     Settings,
     fit_users,
-    members_of,
     observe,
-    predict,
     update_fit,
 )
 from plurank.mixed.init import Init
 from plurank.mixed.item_features import ItemFeatures
+from plurank.mixed.members import Member, members_of, predict
 from plurank.mixed.priors import Priors
 from plurank.mixed.sampled import SampledRankings
 from plurank.models.base import FitResult
@@ -73,6 +71,7 @@ MIXING_IN_WORDS = {
     "probability": "each comparison follows one of the user's rankings (probability)",
     "utility": "each comparison follows the weighted average of the rankings' scores (utility)",
 }
+EFFECTS = ("user_effect_keys_", "user_effects_", "user_effect_errors_")
 FIRST = {"n_rankings": 1, "mixing": MIXINGS[0]}
 SAME_SCORE = 1e-6  # rankings whose scores differ by less are the same
 OWN_FIELDS: Fields = {
@@ -87,6 +86,9 @@ OWN_FIELDS: Fields = {
     "concentration_error_": JsonField(check_error),
     "quality_": JsonField(check_quality),
     "user_effect_scale_": JsonField(check_scale),
+    "user_effect_keys_": Field("i", ("user effects",), "pairs of user and item", True),
+    "user_effects_": Field("f", ("user effects",), "a score", True, single=True),
+    "user_effect_errors_": Field("f", ("user effects",), "positive", True, single=True),
     "influence_": JsonField(check_influence),
     "selection_": JsonField(check_selection),
     "member_scores_": Field("f", ("members", "Q", "K"), "a score"),
@@ -186,6 +188,9 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         the gain rests on.
     user_effect_scale_ : float or None
         Standard deviation of users' own effects on items beyond their rankings; None where these predict nothing.
+    user_effects_, user_effect_errors_, user_effect_keys_ : ndarray or None
+        Effects of known users on items that they compared, standard errors, and ``user * n_items + item`` by position;
+        None of more than five million comparisons.
 
     References
     ----------
@@ -443,7 +448,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
     def _store(self, result: FitResult) -> None:
         for name in rated_fields.FIELDS:
             setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit found others
-        for name in (*people.FIELDS, *item_features.FIELDS):
+        for name in (*people.FIELDS, *item_features.FIELDS, *EFFECTS):
             setattr(self, name, None)
         super()._store(result)
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
@@ -485,6 +490,8 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         super().check_consistent()
         if len(self.member_scores_) != len(self.member_weights_):
             raise ValueError("member_scores_ and member_weights_ are not of the same members")
+        if len({None if part is None else len(part) for part in (getattr(self, name) for name in EFFECTS)}) > 1:
+            raise ValueError("user effects, their errors and keys do not fit together")
         rated_fields.check_draws(self)
         people.check_people(self)
 
@@ -580,8 +587,9 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
         new = self.describe_users(users[len(self.users_) :], people)
         known = Known(
-            priors, self._members(), self.score_errors_, user_codes, len(items), len(users), self.prior_counts(new)
-        )
+            priors, self._members(), self.score_errors_, user_codes, len(items), len(users), self.prior_counts(new),
+            self.user_effect_scale_, self.known_effects,
+        )  # fmt: skip
         for name, value in update_fit(self._chosen_settings, known, comparisons, on_progress).items():
             setattr(self, f"{name}_", value)
         self.items_, self.users_ = items, users

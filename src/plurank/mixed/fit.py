@@ -13,16 +13,21 @@ import numpy as np
 from plurank import metrics
 from plurank.choices import ComponentName, Mixing
 from plurank.data.comparisons import Comparisons
-from plurank.data.encoding import look_up
-from plurank.data.split import every_nth_user, look_rated, weigh_observations
-from plurank.elementary import log_expit
+from plurank.data.split import look_rated, weigh_observations
 from plurank.inference.posterior import dirichlet_counts
-from plurank.inference.user_effects import choose_scale
-from plurank.metrics.predictions import Influence
+from plurank.inference.user_effects import UserEffects
+from plurank.mixed.beyond_rankings import (
+    arrays_of,
+    choose_effect_scale,
+    find_all_effects,
+    find_influence,
+    update_effects,
+)
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.components import ORDERS
 from plurank.mixed.init import Init, init_rankings
+from plurank.mixed.members import MEMBERSHIP_ROUNDS, Member, members_of
 from plurank.mixed.prior_search import PriorChoice, choose_priors
 from plurank.mixed.priors import Priors, ScorePrior, mean_of
 from plurank.mixed.refine import Refinement, hessian_off_peak, refine_orders, refine_scores
@@ -33,12 +38,7 @@ from plurank.random import RandomState, as_generator, draw_seed, spawn
 from plurank.regression.coefficients import Coefficients
 from plurank.store.store import Store
 from plurank.topic.orders import OrderedComponent, PairCounts
-from plurank.types import Codes, Floats, Progress, silent
-
-EFFECT_SAMPLE = 50_000  # comparisons
-INFLUENCE_SAMPLE = 250_000  # comparisons
-SINGLE_PASSES = 20  # to fit one ranking for everybody
-MEMBERSHIP_ROUNDS = 50  # Newton steps of a user's weights; they stop by themselves
+from plurank.types import Codes, Floats, Integers, Progress, silent
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,9 @@ class MixedFit(FitResult):
     quality: dict[str, Any] | None = None
     influence: dict[str, Any] | None = None
     user_effect_scale: float | None = None
+    user_effect_keys: Integers | None = None
+    user_effects: Floats | None = None
+    user_effect_errors: Floats | None = None
     selection: dict[str, Any] | None = None
     coefficients: Floats | None = None
     coefficient_draws: Floats | None = None
@@ -107,42 +110,6 @@ class MixedFit(FitResult):
         """Return the fits that predictions average over."""
         own = Memberships(self.user_weights, self.user_concentration, self.mean_weights, self.concentration)
         return members_of(self.component, own, self.member_scores, self.member_weights)
-
-
-class Member(NamedTuple):
-    """One of the fits that predictions average over: its rankings and its users."""
-
-    component: BradleyTerry | OrderedComponent
-    users: Memberships
-
-    def fold_in(self, comparisons: Comparisons, counts: Floats | None = None) -> Memberships:
-        """Infer the weights of other users; counts (m, K): of their Dirichlet prior, if it is not everybody's."""
-        mean, concentration = self.users.mean_weights, self.users.concentration
-        prior = dirichlet_counts(mean, concentration)[None] if counts is None else counts
-        init = np.broadcast_to(prior / prior.sum(axis=1, keepdims=True), (comparisons.n_users, len(mean)))
-        seen = self.component.update_memberships(comparisons, init, prior, MEMBERSHIP_ROUNDS)
-        own = Memberships(seen.means, seen.user_concentration, mean, concentration)
-        return own if counts is None else own.replace_unknown(np.diff(comparisons.offsets) == 0, counts)
-
-
-def members_of(
-    component: BradleyTerry | OrderedComponent, users: Memberships, member_scores: Floats, member_weights: Floats
-) -> list[Member]:
-    """Return all members, given the first one and the scores and weights of the others."""
-    others = [
-        Member(BradleyTerry(scores, component.mixing), users._replace(weights=weights, mean_weights=mean_of(weights)))
-        for scores, weights in zip(member_scores, member_weights, strict=True)
-    ]
-    return [Member(component, users), *others]
-
-
-def predict(members: Sequence[Member], users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
-    """P(left over right), (n,), averaged over the members, for rows of users, -1 for unknown ones."""
-    each = [
-        member.component.probabilities(*own.table(rows), left, right)
-        for member, own in zip(members, users, strict=True)
-    ]
-    return np.mean(each, axis=0)
 
 
 def fit_users(
@@ -169,9 +136,23 @@ def fit_users(
         checkpoint.rated, checkpoint.quality = rated, quality
     found = _fit_rankings(settings, users, rated, priors, generators, on_progress, checkpoint, design, with_errors=True)
     found.quality = quality
-    found.user_effect_scale = _choose_user_effects(settings, found, users.source, generators.user_effects)
-    found.influence = _find_influence(settings, found, users.source)
+    _look_beyond_rankings(settings, found, priors, users.source, generators.user_effects)
     return found
+
+
+def _look_beyond_rankings(
+    settings: Settings, found: MixedFit, priors: Priors, source: Comparisons | Store, rng: np.random.Generator
+) -> None:
+    """Find what users say beyond their rankings, and whether the rankings rest on a few users."""
+
+    def refit(comparisons: Comparisons, seed: int) -> list[Member]:
+        own, fresh = replace(settings, random_state=seed), priors.with_rankings(settings.n_rankings)
+        return _fit_rankings(own, Users(comparisons), found.from_ratings, fresh, own.generators(), silent).members()
+
+    members = found.members()
+    found.user_effect_scale = choose_effect_scale(refit, source, settings.n_rankings, rng)
+    vars(found).update(arrays_of(find_all_effects(members, found.user_effect_scale, source)))
+    found.influence = find_influence(members, source, found.rating_weight if found.from_ratings else None, settings.tol)
 
 
 def choose_priors_of(settings: Settings, users: Users) -> Priors:
@@ -213,7 +194,6 @@ def _fit_rankings(
         found = _finish_regressed(settings, own, refined, priors, design, generators.people)
     elif settings.component == "bradley-terry":
         found = _finish_scores(own, refined, priors, _error_prior(settings, priors) if with_errors else None)
-        found.pop("score_covariances", None)
     else:
         found = _finish_orders(settings, own, refined.component, priors, on_progress)
     others = [_fit_member(settings, users, priors, found["rankings"], rng, on_progress) for rng in generators.members]
@@ -283,7 +263,6 @@ def _finish_scores(
     known = users.finish(component, counts, MEMBERSHIP_ROUNDS)
     found = {**_outcome(refined, mean, known.means), "scores": component.scores}
     if error_prior is not None and more is not None:
-        found["score_covariances"] = error_prior.covariances(known.information + more)
         found["score_errors"], found["score_correlations"] = error_prior.errors(known.information + more)
     return {**found, "user_concentration": known.user_concentration}
 
@@ -301,10 +280,8 @@ def _finish_regressed(
     from plurank.mixed.membership_regression import (
         FEW_USERS,
         WIDE,
-        ScorePosterior,
         choose_slope_scale,
         draw_coefficients,
-        find_common_errors,
         fit_regression,
         sample_people,
     )
@@ -324,16 +301,13 @@ def _finish_regressed(
         )  # fmt: skip
         regression = fit_regression(again.component, sample, regression.coefficients, scale)
         found = _finish_scores(users, again, priors, error_prior, regression.coefficients.counts_of(design))
-    roots = np.linalg.cholesky(found.pop("score_covariances"))
-    common = find_common_errors(found["component"], sample, regression.coefficients)
-    errors = priors.concentration, priors.concentration_error
-    posterior = ScorePosterior(found["scores"], roots, common, *errors)
-    draws = draw_coefficients(regression, posterior, found["component"], sample)
+    score_prior = None if settings.score_scale is None else priors.scores
+    draws = draw_coefficients(regression, found["component"], sample, score_prior)
     return {
         **found,
         "coefficients": regression.coefficients.table,
         "people_concentration": regression.coefficients.concentration,
-        "coefficient_draws": np.array([draw.table for draw in draws]),
+        "coefficient_draws": draws,
         "slope_scale": scale or 0.0,
     }
 
@@ -403,50 +377,6 @@ def observe(comparisons: Comparisons, from_ratings: bool | None, rated: bool, ra
     return weigh_observations(comparisons, rating_weight) if is_rated else comparisons
 
 
-def _choose_user_effects(
-    settings: Settings, found: MixedFit, source: Comparisons | Store, rng: np.random.Generator
-) -> float | None:
-    """Choose the scale of users' own effects on items by comparisons held out of some users'."""
-    sample = every_nth_user(source, EFFECT_SAMPLE)
-    shares = rng.random(sample.n_users)  # some are asked little, some much
-    held_out = rng.random(len(sample)) < shares[sample.user_of_each()]
-    if held_out.all() or not held_out.any():
-        return None
-    asked, test = sample.select(~held_out), sample.select(held_out)
-    observed = observe(asked, settings.from_ratings, found.from_ratings, found.rating_weight)
-    members = found.members()
-    users = [member.fold_in(observed) for member in members]
-    rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
-    chances = predict(members, users, asked.user_of_each(), asked.winners, asked.losers)
-    return choose_scale(asked, chances, rows, test, predict(members, users, rows, test.winners, test.losers))
-
-
-def _find_influence(settings: Settings, found: MixedFit, source: Comparisons | Store) -> dict[str, Any] | None:
-    """Compare how well the fit and one ranking describe every user; of many users, every n-th."""
-    if settings.n_rankings == 1:
-        return None
-    sample = every_nth_user(source, INFLUENCE_SAMPLE)
-    counted = weigh_observations(sample, found.rating_weight) if found.from_ratings else sample
-    alone = Priors.vague(1)
-    one = refine_scores(
-        Users(counted, np.ones(1)), BradleyTerry(np.zeros((sample.n_items, 1))), alone.counts, alone.scores,
-        max_iter=SINGLE_PASSES, tol=settings.tol,
-    ).component.scores[:, 0]  # fmt: skip
-    users = sample.user_of_each()
-    rows = look_up(sample.users, source.users, "user")[users]
-    members = found.members()
-    chances = predict(members, [member.users for member in members], rows, sample.winners, sample.losers)
-    by_one = log_expit(one[sample.winners] - one[sample.losers])
-
-    def sum_by_user(values: Floats) -> Floats:
-        weighted = values if counted.weights is None else counted.weights * values
-        return np.bincount(users, weighted, sample.n_users).astype(np.float64)
-
-    gains, losses = (sum_by_user(better - by_one) for better in (np.log(np.maximum(chances, 1e-300)), np.log(0.5)))
-    influence = Influence.of(gains, sum_by_user(np.ones(len(sample))), sample.users, losses)
-    return None if influence is None else influence.to_dict()
-
-
 @dataclass(frozen=True)
 class Known:
     """What an update goes on from: priors, the fits that are averaged, and the errors of the scores (Q, K).
@@ -462,6 +392,8 @@ class Known:
     n_items: int
     n_users: int
     new_counts: Floats | None = None
+    effect_scale: float | None = None
+    effects: UserEffects | None = None
 
 
 def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_progress: Progress) -> dict[str, Any]:
@@ -501,11 +433,16 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     errors, correlations = replace(wide, known=(scores, precision)).errors(information)
     user_concentration = np.pad(first.user_concentration, (0, n_new_users))
     user_concentration[codes] = concentration
+    weights_of_others = [(other.component.scores, own) for other, own, _, _ in others]
+    now = Memberships(weights, user_concentration, mean_of(weights), first.concentration)
+    stacked = _stack_members(weights_of_others, scores.shape, known.n_users)
+    members = members_of(refined.component, now, *stacked.values())
     return {
+        **arrays_of(update_effects(members, known.effect_scale, known.effects, codes.astype(np.int32), comparisons)),
         "scores": scores, "rankings": refined.component.rankings,
         "score_errors": errors, "score_correlations": correlations,
         "user_weights": weights, "mean_weights": mean_of(weights), "user_concentration": user_concentration,
         "log_posterior": np.array(refined.history), "n_iter": len(refined.history),
         "converged": bool(refined.converged),
-        **_stack_members([(other.component.scores, own) for other, own, _, _ in others], scores.shape, known.n_users),
+        **stacked,
     }  # fmt: skip

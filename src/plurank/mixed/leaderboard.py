@@ -16,8 +16,8 @@ from plurank.inference.posterior import (
     place_bounds,
     weight_bounds,
 )
-from plurank.inference.user_effects import Deviations, log_odds
-from plurank.mixed.bradley_terry import BradleyTerry, mean_wins, win_gradients
+from plurank.inference.user_effects import UserEffects, log_odds
+from plurank.mixed.bradley_terry import MANY_OPPONENTS, BradleyTerry, mean_wins, win_gradients
 from plurank.models.base import RankingModel, board, check_ranking, weight_table
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.topic.orders import OrderedComponent
@@ -26,6 +26,8 @@ from plurank.validation import check_share
 
 if TYPE_CHECKING:
     from plurank.models.committee import Committee
+
+PAIRS_AT_ONCE = 1_000_000
 
 
 class ScoredRankings(RankingModel, loadable=False):
@@ -51,21 +53,37 @@ class ScoredRankings(RankingModel, loadable=False):
             return mean_wins((self.scores_ @ weights)[:, None])[:, 0]
         return self._wins_by_ranking() @ weights
 
-    def rank_person(self, weights: Floats, followed: Floats, own: Deviations | None) -> pl.DataFrame:
+    def rank_person(self, weights: Floats, followed: Floats, own: UserEffects | None) -> pl.DataFrame:
         """Rank all items for one person, with what their own answers add."""
         if own is None:
             return super().rank_person(weights, followed, own)
-        scores, shift = self._deviating_scores(weights, *own.table())
+        scores, shift = self._with_effects(weights, *own.table())
         frame = board(self.items_, np.argsort(-scores, kind="stable"), scores)
         return self._with_places(frame, weights, followed, shift)
 
-    def _deviating_scores(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
-        """``_item_scores`` of somebody with deviations, and how far these move what ``_place_scores`` says."""
+    def _with_effects(self, weights: Floats, own: Floats, errors: Floats) -> tuple[Floats, tuple[Floats, Floats]]:
+        """``_item_scores`` of somebody with user effects, and how far these move what ``_place_scores`` says."""
         if self.mixing_ == "utility":
             return mean_wins((self.scores_ @ weights + own)[:, None])[:, 0], (own, errors)
         before = self._item_scores(weights)
-        scores = expit(log_odds(before) + own - own.mean())
+        scores = self._wins_with_effects(weights, own, before)
         return scores, (scores - before, scores * (1.0 - scores) * errors)
+
+    def _wins_with_effects(self, weights: Floats, own: Floats, before: Floats) -> Floats:
+        """P(preferred to another item), (Q,), of somebody with user effects (Q,), given what it is without; of many
+        items, evenly spaced ones are the opponents."""
+        component, n_items = self._component(), len(own)
+        n_others = min(n_items, MANY_OPPONENTS)
+        others = np.argsort(before, kind="stable")[np.linspace(0, n_items - 1, n_others).astype(int)].astype(np.int32)
+        wins, step = np.empty(n_items), max(PAIRS_AT_ONCE // n_others, 1)
+        for begin in range(0, n_items, step):
+            items = np.arange(begin, min(begin + step, n_items), dtype=np.int32)
+            left, right = np.repeat(items, n_others), np.tile(others, len(items))
+            chances = component.probabilities(weights[None], np.full(1, np.inf), np.zeros_like(left), left, right)
+            shifted = np.where(left == right, 0.0, expit(log_odds(chances) + own[left] - own[right]))
+            met = n_others - np.isin(items, others)
+            wins[items] = shifted.reshape(-1, n_others).sum(axis=1) / met
+        return wins
 
     def _wins_by_ranking(self) -> Floats:
         """P(preferred to another item drawn at random) for every item in every ranking, (Q, K)."""
@@ -114,12 +132,12 @@ class ScoredRankings(RankingModel, loadable=False):
         drawn = None if user is None or weights is not None else self._rank_by_draws(user)
         if drawn is not None:
             return drawn
-        frame = super().rank(user, weights=weights)
-        user_concentration = np.inf
-        if user is not None and weights is None:
-            user_concentration = float(self.user_concentration_[look_up([user], self.users_, "user")[0]])
-        own = self.weights_of(user, weights)
-        return self._with_places(frame, own, draw_user(own, user_concentration))
+        followed = self.weights_of(user, weights)
+        if user is None or weights is not None:
+            return self.rank_person(followed, draw_user(followed, np.inf), None)
+        row = int(look_up([user], self.users_, "user")[0])
+        own = None if self.known_effects is None else self.known_effects.of_user(row)
+        return self.rank_person(followed, draw_user(followed, float(self.user_concentration_[row])), own)
 
     def _rank_by_draws(self, user: Any) -> pl.DataFrame | None:  # noqa: ARG002
         """Rank all items for a known user by draws from the posterior; None for a model that has none."""

@@ -18,14 +18,16 @@ from plurank.data.encoding import look_up
 from plurank.data.split import every_nth_user, weigh_observations
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.drawn_weights import ProposedWeights
+from plurank.mixed.joint_chain import draw_tables
+from plurank.mixed.joint_density import ComparedUsers
+from plurank.mixed.priors import ScorePrior
 from plurank.mixed.users import Users
-from plurank.regression.coefficients import Coefficients, contrasts
+from plurank.regression.coefficients import Coefficients
 from plurank.regression.density import (
     CONCENTRATION_ERROR,
     CONCENTRATION_SHARE,
     DrawnWeights,
     RegressionDensity,
-    user_gradients,
 )
 from plurank.regression.sampling import Mode, draw_gaussian, find_mode
 from plurank.thurstone.draws import Draw
@@ -37,13 +39,11 @@ MOST_DRAWS, FEWEST_DRAWS = 256, 32  # of each user's weights
 REDRAWS = 2  # times that weights are drawn anew, given better coefficients
 CLEAR_ERROR = 0.15  # of the logarithm of the concentration, below which Newton's method finds it
 LONGEST_STEP, MOST_STEPS = math.log(10.0) / 4.0, 8  # of the logarithm of the concentration
-SCORE_DRAWS, DRAWS_EACH = 10, 24  # draws of the scores, and of coefficients for each of them
-FEW_USERS = 1000  # who tell how coefficients depend on the scores, and where to begin
+N_COMPOSED = 240  # draws of coefficients by composition
+FEW_USERS = 1000  # who tell where to begin
 LEAST_ERROR = 0.3  # of the logarithm of a concentration that a fit without covariates had
 SMALLEST_WEIGHT = 1e-30  # in single precision
 COMPOSITION_SEED = 20_261_118
-SHIFT_ERROR = 0.5  # of the logarithm of the concentration by other scores
-SMALL_MOVE, USUAL_MOVE = 0.02, 0.5  # of a ranking towards another: a step of derivatives, and the prior's deviation
 GIVEN = 1e-4  # standard deviation of the logarithm of a concentration that is given
 WIDE = 1.0  # standard deviation of slopes that intervals count on, at least
 SCALES = (0.15, 0.5, 1.5)  # of slopes, that are tried
@@ -160,100 +160,14 @@ def _fit_given(component: BradleyTerry, sample: Sample, init: Coefficients, scal
     return value, found
 
 
-def move_rankings(scores: Floats, moves: Floats) -> Floats:
-    """Move every ranking's scores (Q, K) towards others': ranking k by ``moves[j, k]`` of the way to ranking j."""
-    return scores + scores @ moves - scores * moves.sum(axis=0)
-
-
-def find_common_errors(component: BradleyTerry, sample: Sample, coefficients: Coefficients) -> Floats:
-    """Return the covariance (K (K - 1), K (K - 1)) of moves of rankings towards others, all items at once.
-
-    Where users follow several rankings, rankings that are further apart and weights that are nearer to the mean say
-    nearly the same, which errors of single items do not hold. The information about the moves is that of the gradients
-    of users' likelihoods (outer products), together with that about the coefficients.
-    """
-    few = sample.limit(FEW_USERS)
-    n_rankings = component.scores.shape[1]
-    rng, n = np.random.default_rng(few.seed), few.count_draws(n_rankings)
-    proposed = ProposedWeights.of(component, few.comparisons, [coefficients.counts_of(few.design)], n, rng)
-
-    def evaluate(scores: Floats) -> tuple[DrawnWeights, Floats]:
-        weights = proposed.weigh(BradleyTerry(scores, component.mixing), few.design)
-        return weights, RegressionDensity(weights.blocks(), WIDE).log_likelihoods(coefficients)
-
-    weights, here = evaluate(component.scores)
-    columns = []
-    for j, k in _pairs(n_rankings):
-        moves = np.zeros((n_rankings, n_rankings))
-        moves[j, k] = SMALL_MOVE
-        columns.append((evaluate(move_rankings(component.scores, moves))[1] - here) / SMALL_MOVE)
-    gradients = np.hstack([np.stack(columns, axis=1), user_gradients(coefficients, contrasts(n_rankings), weights)])
-    information = gradients.T @ gradients * (len(sample.design) / len(few.design))
-    prior = np.ones(len(information))
-    prior[: len(columns)] = USUAL_MOVE**-2
-    covariance = np.linalg.inv(information + np.diag(prior))[: len(columns), : len(columns)]
-    return np.asarray((covariance + covariance.T) / 2.0)
-
-
-def _pairs(n_rankings: int) -> list[tuple[int, int]]:
-    return [(j, k) for j in range(n_rankings) for k in range(n_rankings) if j != k]
-
-
-@dataclass(frozen=True)
-class ScorePosterior:
-    """Scores (Q, K), roots of their covariances by item (Q, K, K), the covariance of moves of rankings towards others,
-    (K (K - 1), K (K - 1)), and the concentration with the standard error of its logarithm."""
-
-    scores: Floats
-    roots: Floats
-    common: Floats
-    concentration: float
-    concentration_error: float
-
-    def draw(self, rng: np.random.Generator) -> tuple[Floats, float]:
-        """Draw scores, and by what factor the concentration goes with them.
-
-        Rankings that are ``sqrt(alpha + 1)`` times as far apart, with concentration alpha, predict alike.
-        """
-        n_rankings = self.scores.shape[1]
-        moves = np.zeros((n_rankings, n_rankings))
-        drawn = np.linalg.cholesky(self.common) @ rng.standard_normal(len(self.common))
-        for (j, k), move in zip(_pairs(n_rankings), drawn.tolist(), strict=True):
-            moves[j, k] = move
-        noise = np.einsum("qkl,ql->qk", self.roots, rng.standard_normal(self.scores.shape))
-        factor = math.exp(self.concentration_error * float(rng.standard_normal()))
-        wider = math.sqrt((self.concentration * factor + 1.0) / (self.concentration + 1.0))
-        moved = move_rankings(self.scores, moves) + noise
-        shared = moved.mean(axis=1, keepdims=True)
-        return shared + wider * (moved - shared), factor
-
-
 def draw_coefficients(
-    regression: Regression, posterior: ScorePosterior, component: BradleyTerry, sample: Sample
-) -> list[Coefficients]:
-    """Draw coefficients, several for each draw of the scores; slopes have a prior at least as wide as ``WIDE``.
-
-    By how much other scores move the most probable coefficients is found by some of the users.
-    """
-    rng, scale = np.random.default_rng([sample.seed, 1]), max(regression.scale, WIDE)
-    centre, few = regression.coefficients, sample.limit(FEW_USERS)
-    density, mode = _find_table(component, sample, centre, scale)
-    before = mode if few is sample else _find_table(component, few, centre, scale)[1]
-    found: list[Coefficients] = []
-    for _ in range(SCORE_DRAWS):
-        scores, factor = posterior.draw(rng)
-        error = regression.concentration_error * float(rng.standard_normal())
-        init = centre._replace(concentration=centre.concentration * factor * math.exp(error))
-        drawn = BradleyTerry(scores, component.mixing)
-        shift = _find_shifted(drawn, few, init, scale).vector - before.vector
-        found += [density.from_vector(vector + shift) for vector in draw_gaussian(mode, DRAWS_EACH, rng)]
-    return found
-
-
-def _find_shifted(component: BradleyTerry, sample: Sample, init: Coefficients, scale: float) -> Mode:
-    """Find the most probable coefficients by other scores, with a concentration that may go with these."""
-    weights = sample.weigh(component, [init.counts_of(sample.design)])
-    return find_mode(RegressionDensity(weights.blocks(), scale, (init.concentration, SHIFT_ERROR)), init)
+    regression: Regression, component: BradleyTerry, sample: Sample, score_prior: ScorePrior | None
+) -> Floats:
+    """Draw tables (D, 1 + P, K) from their posterior together with scores and concentration. score_prior: of the
+    scores, where it is known."""
+    users = ComparedUsers(sample.comparisons, sample.design, component.mixing)
+    rng = np.random.default_rng([sample.seed, 1])
+    return draw_tables(users, component.scores, regression.coefficients, score_prior, rng)
 
 
 def _find_table(
@@ -320,5 +234,5 @@ def compose(weights: DrawnWeights, init: Coefficients, error: float) -> Floats:
     """
     density = RegressionDensity(weights.blocks(), WIDE, (init.concentration, max(error, LEAST_ERROR)))
     mode = find_mode(density, init)
-    drawn = draw_gaussian(mode, SCORE_DRAWS * DRAWS_EACH, np.random.default_rng(COMPOSITION_SEED))
+    drawn = draw_gaussian(mode, N_COMPOSED, np.random.default_rng(COMPOSITION_SEED))
     return np.array([density.from_vector(vector).table for vector in drawn])

@@ -269,7 +269,7 @@ class PeopleEffects(ScoredRankings, loadable=False):
         users = self.memberships(asked, self.describe_users(asked.users, people))
         rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
         chances = self.probabilities(users, rows, test.winners, test.losers)
-        own = self._deviations(asked, users)
+        own = self._user_effects(asked, users)
         return chances if own is None else own.shift(chances, rows, test.winners, test.losers)
 
     def predict_proba(self, X: Any, *, people: Any = None) -> Floats:

@@ -26,6 +26,7 @@ from plurank.models.base import FitResult
 from plurank.models.prediction import ScoreMethod, skip_unknown
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.random import RandomState
+from plurank.regression.shares import Interval
 from plurank.store.rated import RatedStore
 from plurank.text import count, percent
 from plurank.types import Codes, Floats, Progress
@@ -299,14 +300,19 @@ class SampledRankings(PeopleEffects, loadable=False):
         ParameterError
             If ``level`` is not between 0 and 1.
         """
-        counted = super().agreement(level)
-        if self.posterior is None or self.observed_ != "votes" or counted.is_empty():
+        counted, drawn = super().agreement(level), self.draw_agreement()
+        if drawn is None or counted.is_empty():
             return counted
-        n_rankings = len(self.mean_weights_)
-        parts = self.posterior.agreement(self.user_weights_.argmax(axis=1), n_rankings, level)
+        parts = Interval.of(drawn, level)
         names = ("expected", "expected_lower", "expected_upper")
         columns = zip(names, parts, strict=True)
         return counted.with_columns(pl.Series(name, part.ravel(), nan_to_null=True) for name, part in columns)
+
+    def draw_agreement(self) -> Floats | None:
+        """Draw the share of each camp that is expected to agree with each item, (D, Q, K); None of other data."""
+        if self.posterior is None or self.observed_ != "votes":
+            return None
+        return self.posterior.agreement(self.user_weights_.argmax(axis=1), len(self.mean_weights_))
 
     def rating_scale(self) -> pl.DataFrame:
         """Return how users use the rating scale, where the model was fitted to ratings or votes.

@@ -163,18 +163,16 @@ class UtilityPosterior:
             }
         )
 
-    def agreement(self, camps: Codes, n_camps: int, level: float) -> tuple[Floats, Floats, Floats]:
-        """Expected share of every camp (Q, K) that would agree with every item, of those who would not pass, with its
-        bounds; ``camps`` (M,) are the users' rankings. NaN for camps without users."""
+    def agreement(self, camps: Codes, n_camps: int) -> Floats:
+        """Draws (D, Q, K) of the expected share of every camp that would agree with every item, of those who would not
+        pass; ``camps`` (M,) are the users' rankings. NaN for camps without users."""
         drawn = np.full((len(self.draws), len(self.items), n_camps), np.nan)
         for camp in range(n_camps):
             rows = np.flatnonzero(camps == camp)
             rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST_OF_CAMP)).astype(np.int64)]
             if len(rows):
                 drawn[:, :, camp] = [_share_agreeing(draw, rows) for draw in self.draws]
-        tail = (1.0 - level) / 2.0
-        lower, upper = np.quantile(drawn, (tail, 1.0 - tail), axis=0)
-        return np.asarray(drawn.mean(axis=0)), lower, upper
+        return drawn
 
 
 def _share_agreeing(draw: Draw, rows: Integers) -> Floats:

@@ -32,7 +32,7 @@ from plurank.types import Floats, Integers, Progress, silent
 from plurank.validation import check_numbers, check_whole, show_value
 
 if TYPE_CHECKING:
-    from plurank.inference.user_effects import Deviations
+    from plurank.inference.user_effects import UserEffects
     from plurank.metrics.predictions import Influence
     from plurank.models.committee import Committee
     from plurank.models.person import Person
@@ -245,7 +245,7 @@ class RankingModel(PreferenceModel):
         order = look_up(frame["item"], self.items_, "item")
         return frame.with_columns(lower=lower[order], upper=upper[order])
 
-    def rank_person(self, weights: Floats, followed: Floats, own: "Deviations | None") -> pl.DataFrame:
+    def rank_person(self, weights: Floats, followed: Floats, own: "UserEffects | None") -> pl.DataFrame:
         """Rank all items for one person, given their weights (K,), what these may be, and how the person deviates."""
         assert own is None, "a model that learns deviations says how they change an order"
         return self._with_places(self._board(weights), weights, followed)
@@ -290,6 +290,10 @@ class RankingModel(PreferenceModel):
     @property
     def influence(self) -> "Influence | None":
         """Whether rankings rest on a handful of users; None, as only ``MixedRanking`` looks."""
+        return None
+
+    def draw_agreement(self) -> Floats | None:
+        """Draw the share of each camp that is expected to agree with each item, (D, Q, K); None without draws."""
         return None
 
     def agreement(self, level: float = LEVEL) -> pl.DataFrame:

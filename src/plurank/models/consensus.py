@@ -131,8 +131,9 @@ def _extreme_agreement(levels: Agreement | None) -> dict[str, Any]:
 def _agreement(model: "RankingModel", level: float) -> Agreement | None:
     if model.camp_votes_ is None or model.dissenter_votes_ is None:
         return None
+    drawn = model.draw_agreement()
     return find_agreement(
-        model.camp_votes_[..., AGREE], model.camp_votes_[..., DISAGREE], model.dissenter_votes_, level
+        model.camp_votes_[..., AGREE], model.camp_votes_[..., DISAGREE], model.dissenter_votes_, level, drawn
     )
 
 

@@ -30,6 +30,11 @@ def _is_simplex(array: NDArray[Any], _: Sizes) -> bool:
     return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-6))
 
 
+def _is_sorted_pairs(array: NDArray[Any], sizes: Sizes) -> bool:
+    inside = not len(array) or (array[0] >= 0 and array[-1] < sizes["M"] * sizes["Q"])
+    return bool(inside and (np.diff(array) > 0).all())
+
+
 def _is_nearly_simplex(array: NDArray[Any], _: Sizes) -> bool:
     return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-4))  # single precision
 
@@ -48,6 +53,7 @@ RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "at most a half": lambda array, _: bool(((array > 0) & (array <= 0.5)).all()),
     "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),
     "a ranking": _is_ranking,
+    "pairs of user and item": _is_sorted_pairs,
     "on the simplex": _is_simplex,
     "nearly on the simplex": _is_nearly_simplex,
     "correlations": _is_correlation,

@@ -20,7 +20,7 @@ from plurank.exceptions import DataError
 from plurank.inference.likelihood import UserLikelihood, user_seeds, with_prior
 from plurank.inference.posterior import LEVEL, N_DRAWS, Draws, WeightPrior
 from plurank.inference.questions import choose_questions
-from plurank.inference.user_effects import Deviations, find_deviations
+from plurank.inference.user_effects import UserEffects, find_user_effects
 from plurank.models.base import RankingModel, weight_table
 from plurank.models.prediction import refuse_unknown
 from plurank.types import Codes, Floats
@@ -159,12 +159,12 @@ class Person:
         return mean
 
     @cached_property
-    def _own(self) -> Deviations | None:
+    def _own(self) -> UserEffects | None:
         """How the person deviates from the rankings they follow, by their answers."""
         if self._model.user_effect_scale_ is None or not self.n_answers:
             return None
         chances = self._by_rankings(self._answers.winners, self._answers.losers)
-        return find_deviations(self._answers, chances, self._model.user_effect_scale_)
+        return find_user_effects(self._answers, chances, self._model.user_effect_scale_)
 
     def _codes(self, items: Iterable[Any], name: str) -> Codes:
         return self._model.find_items(as_series(items, name), name)

@@ -26,7 +26,7 @@ from plurank.random import RandomState, as_generator
 from plurank.store.folder import BaseStore
 from plurank.store.store import Store
 from plurank.text import count, shorten
-from plurank.types import Codes, Floats, Masks
+from plurank.types import Codes, Floats, Integers, Masks
 from plurank.validation import check_choice, check_whole
 
 Output = Literal["default", "pandas", "polars"]
@@ -83,7 +83,10 @@ class PreferenceModel(Estimator):
     concentration_: float
     items_: Labels
     users_: Labels
-    user_effect_scale_: float | None = None  # how far people's own log odds of items are from what their rankings say
+    user_effect_scale_: float | None = None  # how far users' own log odds of items are from what their rankings say
+    user_effect_keys_: Integers | None = None  # users and items that there are effects of, see ``UserEffects``
+    user_effects_: Floats | None = None
+    user_effect_errors_: Floats | None = None
     _sklearn_output_config: dict[str, str] = {}  # noqa: RUF012  # what set_output chose, replaced as a whole
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -190,7 +193,20 @@ class PreferenceModel(Estimator):
         items = [self.find_items(side, name) for side, name in ((left, "left"), (right, "right"))]
         refuse_rows(items[0] == items[1], "left and right are the same item", "Drop such rows")
         refuse_missing(as_series(users, "user"))
-        return self.probabilities(self.memberships(), look_up(users, self.users_, "user"), *items)
+        return self.predict_users(self.memberships(), look_up(users, self.users_, "user"), *items)
+
+    @property
+    def known_effects(self) -> "inference.UserEffects | None":
+        """How the model's own users deviate from the rankings they follow; None where nobody does or nobody knows."""
+        keys, values, errors = self.user_effect_keys_, self.user_effects_, self.user_effect_errors_
+        if self.user_effect_scale_ is None or keys is None or values is None or errors is None:
+            return None
+        return inference.UserEffects(len(self.items_), keys, values, errors)
+
+    def predict_users(self, users: Sequence[Memberships], rows: Codes, left: Codes, right: Codes) -> Floats:
+        """P(left over right), (n,), for rows of the model's own users, -1 for unknown ones, with their own effects."""
+        chances, own = self.probabilities(users, rows, left, right), self.known_effects
+        return chances if own is None else own.shift(chances, rows, left, right)
 
     def find_items(self, side: Any, name: str) -> Codes:
         """Return the codes of items; raise a DataError for unknown ones."""
@@ -206,7 +222,7 @@ class PreferenceModel(Estimator):
         check_is_fitted(self)
         test = self._in_own_items(as_comparisons(X))
         users = look_up(test.users, self.users_, "user")
-        chances = self.probabilities(self.memberships(), users[test.user_of_each()], test.winners, test.losers)
+        chances = self.predict_users(self.memberships(), users[test.user_of_each()], test.winners, test.losers)
         return chances, test.weights
 
     def predict_new(self, asked: Any, test: Any) -> Floats:
@@ -216,15 +232,15 @@ class PreferenceModel(Estimator):
         users = self.memberships(asked)
         rows = look_up(test.users, asked.users, "user")[test.user_of_each()]
         chances = self.probabilities(users, rows, test.winners, test.losers)
-        own = self._deviations(asked, users)
+        own = self._user_effects(asked, users)
         return chances if own is None else own.shift(chances, rows, test.winners, test.losers)
 
-    def _deviations(self, asked: Comparisons, users: Sequence[Memberships]) -> "inference.Deviations | None":
+    def _user_effects(self, asked: Comparisons, users: Sequence[Memberships]) -> "inference.UserEffects | None":
         """How users deviate from the rankings they follow, by what they were asked; None where nobody does."""
         if self.user_effect_scale_ is None or not len(asked):
             return None
         chances = self.probabilities(users, asked.user_of_each(), asked.winners, asked.losers)
-        return inference.find_deviations(asked, chances, self.user_effect_scale_)
+        return inference.find_user_effects(asked, chances, self.user_effect_scale_)
 
     def score(
         self,

@@ -157,19 +157,6 @@ def sum_users(coefficients: Coefficients, contrast: Floats, with_hessian: bool, 
     return DensitySums(float(values.sum()), gradient, _sum_hessian(inner, design, contrast))
 
 
-def user_gradients(coefficients: Coefficients, contrast: Floats, users: DrawnWeights) -> Floats:
-    """Gradients (m, D) of every user's log-likelihood."""
-    alpha = coefficients.concentration
-    _, mean, _, expected = _user_terms(coefficients, users)
-    counts = alpha * mean
-    residual = expected - digamma(counts)
-    centre = (mean * residual).sum(axis=1, keepdims=True)
-    logits = (counts * (residual - centre)) @ contrast.T
-    design = np.hstack([np.ones((len(mean), 1)), users.design])
-    by_table = (design[:, :, None] * logits[:, None, :]).reshape(len(mean), -1)
-    return np.hstack([alpha * (digamma(alpha) + centre), by_table])
-
-
 def _covariances(logs: Floats, shares: Floats, expected: Floats) -> Floats:
     """Covariances (m, K, K) of log weights over draws (m, N, K), given their shares (m, N) and means (m, K)."""
     if shares.shape[1] == 1:

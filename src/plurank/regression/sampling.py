@@ -3,7 +3,7 @@
 Ours.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
@@ -32,7 +32,7 @@ def find_mode(density: RegressionDensity, init: Coefficients, max_steps: int = M
     vector = density.to_vector(init)
     here = density.evaluate(vector, with_hessian=True)
     for _ in range(max_steps):
-        root = _root(-here.hessian)
+        root = root_of(-here.hessian)
         step = cho_solve((root, True), here.gradient)
         promised = float(step @ here.gradient)
         if promised < SETTLED:
@@ -47,10 +47,10 @@ def find_mode(density: RegressionDensity, init: Coefficients, max_steps: int = M
             return Mode(vector, root, promised < 1.0)
         vector = vector + length * step
         here = density.evaluate(vector, with_hessian=True)
-    return Mode(vector, _root(-here.hessian), False)
+    return Mode(vector, root_of(-here.hessian), False)
 
 
-def _root(precision: Floats) -> Floats:
+def root_of(precision: Floats) -> Floats:
     """Return the Cholesky root of a symmetric matrix, (D, D), with as much of a ridge as that takes."""
     precision = (precision + precision.T) / 2.0
     ridge, sizes = 0.0, np.diag(np.maximum(np.abs(np.diag(precision)), 1e-12))
@@ -70,12 +70,32 @@ def draw_gaussian(mode: Mode, n: int, rng: np.random.Generator) -> Floats:
 N_LEAPS, SHORTEST_LEAP, LONGEST_LEAP = 3, 0.2, 0.9  # of a Hamiltonian trajectory, in standard deviations
 
 
+class Evaluated(Protocol):
+    """A log density and its gradient (D,) at a point."""
+
+    @property
+    def value(self) -> float: ...  # noqa: D102
+    @property
+    def gradient(self) -> Floats: ...  # noqa: D102
+
+
+class LogDensity(Protocol):
+    """A log density that can be evaluated at vectors (D,)."""
+
+    def evaluate(self, vector: Floats) -> Evaluated: ...  # noqa: D102
+
+
 def move(
-    density: RegressionDensity, vector: Floats, root: Floats, rng: np.random.Generator, n_leaps: int = N_LEAPS
+    density: LogDensity,
+    vector: Floats,
+    root: Floats,
+    rng: np.random.Generator,
+    n_leaps: int = N_LEAPS,
+    sizes: tuple[float, float] = (SHORTEST_LEAP, LONGEST_LEAP),
 ) -> tuple[Floats, bool]:
-    """Move coefficients (D,) by a Hamiltonian trajectory, in the metric that a root of a precision (D, D) gives; the
-    density stays as it is. Returns whether the move was accepted, too."""
-    size = SHORTEST_LEAP + (LONGEST_LEAP - SHORTEST_LEAP) * rng.random()
+    """Move a vector (D,) by a Hamiltonian trajectory, in the metric that a root of a precision (D, D) gives; the
+    density stays as it is. Leaps have one of the sizes between two. Returns whether the move was accepted, too."""
+    size = sizes[0] + (sizes[1] - sizes[0]) * rng.random()
     momentum = rng.standard_normal(len(vector))  # of the whitened coefficients
     here = density.evaluate(vector)
     energy = here.value - 0.5 * float(momentum @ momentum)

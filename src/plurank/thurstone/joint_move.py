@@ -17,7 +17,6 @@ from plurank.types import Floats
 
 FIRST_STEP = 0.1  # standard deviation of the logarithm of a power
 WANTED = 0.3  # share of moves that are taken
-ITEMS_AT_ONCE = 4096
 NEWTON_STEPS = 30
 
 
@@ -50,22 +49,6 @@ def raise_counts(counts: Floats, power: float) -> tuple[Floats, float]:
             break
     slopes = power**2 * polygamma(2, counts) / polygamma(2, raised)
     return raised, float(np.log(slopes * counts / raised).sum())
-
-
-def log_marginal(products: Floats, sums: Floats, mean: Floats, precision: Floats) -> float:
-    """Log probability of utilities with items integrated out, up to a constant, given the products (Q, D, width) and
-    sums (Q, width) of their users' vectors, and the prior of items."""
-    size = len(mean)
-    pull, total = precision @ mean, 0.0
-    for begin in range(0, len(sums), ITEMS_AT_ONCE):
-        own = slice(begin, begin + ITEMS_AT_ONCE)
-        upper = np.triu(products[own, :, :size])
-        posterior = upper + np.triu(upper, 1).transpose(0, 2, 1) + precision
-        root = np.linalg.cholesky(posterior)
-        solved = np.linalg.solve(root, (sums[own, :size] + pull)[:, :, None])[:, :, 0]
-        total += 0.5 * float((solved**2).sum())
-        total -= float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
-    return total
 
 
 class Weights(NamedTuple):

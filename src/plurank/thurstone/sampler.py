@@ -241,27 +241,42 @@ class Chain:
         sums = sum_tree(_collect(parts, states), SweepSums.merge)
         self.states = [state for some in states for state in some]
         self.log_likelihoods.append(sums.users.log_likelihood)
+        item_key = rng.integers(2**63, size=1).astype(np.uint64)
+        users, items = sums.users, self._draw_items(sums.items, item_key)
         if sums.raised is not None:
-            sums = self._move_on_ridge(sums, power, rng)
-        self.population = self._draw_population(sums, rng)
+            users, items = self._move_on_ridge(users, items, sums.raised, power, item_key, rng)
+        self.population = self._draw_population(users, items[0], rng)
         if self.prior is None:
             self._shift(rng)
 
-    def _move_on_ridge(self, sums: SweepSums, power: float, rng: np.random.Generator) -> SweepSums:
-        """Raise all weights to a power, or leave them; return the sums that follow."""
-        assert sums.raised is not None
-        population, (items, log_weights) = self.population, sums.raised
-        prior = population.item_mean, population.item_precision
-        counts, slopes, gain = self._raise_prior(sums.users, log_weights, power)
-        gain += joint_move.log_marginal(*items, *prior) - joint_move.log_marginal(*sums.items, *prior)
-        chance = float(np.exp(min(gain, 0.0)))
+    def _draw_items(self, sums: ItemSums, key: Any) -> tuple[Floats, float]:
+        """Draw items (Q, width), and return the log-likelihood of utilities with items integrated out."""
+        before = self.population
+        precision, right = self.prior or (before.item_precision, before.item_precision @ before.item_mean)
+        items, logs = kernels.draw_items(*sums, precision, right, key)
+        return items, float(logs.sum())
+
+    def _move_on_ridge(
+        self,
+        users: UserSums,
+        items: tuple[Floats, float],
+        raised: tuple[ItemSums, Floats],
+        power: float,
+        item_key: Any,
+        rng: np.random.Generator,
+    ) -> tuple[UserSums, tuple[Floats, float]]:
+        """Raise all weights to a power, or leave them; return the sums over users and the items that follow."""
+        raised_sums, log_weights = raised
+        counts, slopes, gain = self._raise_prior(users, log_weights, power)
+        raised_items = self._draw_items(raised_sums, item_key)
+        chance = float(np.exp(min(gain + raised_items[1] - items[1], 0.0)))
         self.move_size.adapt(chance)
         if rng.random() >= chance:
-            return sums
+            return users, items
         for weights in self._weights():
             weights[:] = joint_move.raise_weights(weights, power)
-        self.population = population._replace(counts=counts, slopes=slopes)
-        return SweepSums(items, sums.users._replace(log_weights=log_weights), None)
+        self.population = self.population._replace(counts=counts, slopes=slopes)
+        return users._replace(log_weights=log_weights), raised_items
 
     def _raise_prior(self, users: UserSums, log_weights: Floats, power: float) -> tuple[Floats, Floats, float]:
         """Return the counts (K,) and slopes (P, K) that go with weights raised to a power, and by how much the log
@@ -310,12 +325,8 @@ class Chain:
             if state.utilities is not None:
                 state.utilities[:] += shift
 
-    def _draw_population(self, sums: SweepSums, rng: np.random.Generator) -> Population:
-        before, users = self.population, sums.users
-        key = rng.integers(2**63, size=1).astype(np.uint64)
-        precision, right = self.prior or (before.item_precision, before.item_precision @ before.item_mean)
-        items = kernels.draw_items(*sums.items, precision, right, key)
-        table = items[:, : self.shape.size]
+    def _draw_population(self, users: UserSums, items: Floats, rng: np.random.Generator) -> Population:
+        before, table = self.population, items[:, : self.shape.size]
         mean, precision = before.item_mean, before.item_precision
         if self.prior is None:
             mean, precision = hyper.draw_normal_wishart(

@@ -113,7 +113,7 @@ class ModelService:
             raise _same_item_twice(f"pairs[{at}]", pairs[at][1])
         codes = self.users.codes
         rows = np.array([codes.get(pair[0], -1) for pair in pairs], dtype=np.int32)  # type: ignore[arg-type]
-        return self.model.probabilities(self.memberships, rows, left, right).tolist()
+        return self.model.predict_users(self.memberships, rows, left, right).tolist()
 
     def rank_if_cached(self, user: Id | None, top: int | None) -> bytes | None:
         """Return the leaderboard of a known user, or of the population for None, if it is in the cache."""

@@ -149,6 +149,8 @@ INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
 INLINE Lanes max(Lanes a, Lanes b) { return select(a < b, b, a); }
 INLINE Lanes min(Lanes a, Lanes b) { return select(a > b, b, a); }
 INLINE Lanes abs(Lanes a) { return from_bits(bits_of(a) & all(u64{0x7fffffffffffffff})); }
+// The absolute value of a number that is at least 0, with the sign of another.
+INLINE Lanes copy_sign(Lanes a, Lanes sign) { return from_bits(bits_of(a) | (bits_of(sign) & all(u64{1} << 63))); }
 
 // The sums of four vectors as one: {sum(a), sum(b), sum(c), sum(d)}.
 INLINE Lanes sums(Lanes a, Lanes b, Lanes c, Lanes d) {

@@ -12,16 +12,21 @@ INLINE Lanes sqrt(Lanes a) {
     return Lanes{__builtin_sqrt(a[0]), __builtin_sqrt(a[1]), __builtin_sqrt(a[2]), __builtin_sqrt(a[3])};
 }
 
+// Even and odd powers apart: two chains of half the length.
 template <int N>
 INLINE Lanes polynomial(const f64 (&coefficients)[N], Lanes t) {
-    Lanes value = all(coefficients[N - 1]);
-    for (int n = N - 2; n >= 0; --n) value = value * t + all(coefficients[n]);
-    return value;
+    const Lanes square = t * t;
+    Lanes last = all(coefficients[N - 1]), other = all(coefficients[N - 2]);
+    for (int n = N - 3; n >= 0; n -= 2) {
+        last = last * square + all(coefficients[n]);
+        if (n > 0) other = other * square + all(coefficients[n - 1]);
+    }
+    return N % 2 == 1 ? last + t * other : other + t * last;
 }
 
-// P(normal < x). The tail is exp(-y^2 / 2) g(y) / (1 + y), with g a polynomial in t = (y - 4) / (y + 4), interpolated
-// at Chebyshev's nodes; relative error 3e-13.
-INLINE Lanes normal_cdf(Lanes x) {
+// P(normal > |x|), with the sign of x. The tail is exp(-y^2 / 2) g(y) / (1 + y), with g a polynomial in
+// t = (y - 4) / (y + 4), interpolated at Chebyshev's nodes; relative error 3e-13.
+INLINE Lanes signed_tail(Lanes x) {
     constexpr f64 TAIL[] = {
         0x1.e361ea6fb9fe2p-2,  -0x1.8c18f2086e3eep-4,  0x1.cabd72a83b10dp-7,   0x1.d4969f112112ap-6,
         -0x1.07c3c26a08d72p-5, 0x1.25dd71fceb631p-6,   -0x1.47d5f54dcc0cep-8,  -0x1.2b7f4051f5033p-12,
@@ -29,9 +34,10 @@ INLINE Lanes normal_cdf(Lanes x) {
         0x1.c60db5f362c2ep-17, -0x1.cffd32dfe01bap-19, -0x1.4c231da0ebfd6p-19, 0x1.d9d31a297df2fp-22,
         0x1.caa7004215cb3p-22, -0x1.1d42f31c10bbep-25, -0x1.827f3ef01e58cp-25};
     const Lanes y = min(abs(x), all(FARTHEST_NORMAL));
-    const Lanes t = (y - all(4.0)) / (y + all(4.0));
-    const Lanes tail = exp(all(-0.5) * y * y) * polynomial(TAIL, t) / (all(1.0) + y);
-    return select(x > all(0.0), all(1.0) - tail, tail);
+    const Lanes first = y + all(1.0), fourth = y + all(4.0);
+    const Lanes inverse = all(1.0) / (first * fourth);  // one division for both
+    const Lanes t = (y - all(4.0)) * first * inverse;
+    return copy_sign(exp(all(-0.5) * y * y) * polynomial(TAIL, t) * fourth * inverse, x);
 }
 
 // x with P(normal < x) = p. The lower half is -r h(r), r = sqrt(-2 log p), with h a polynomial in
@@ -51,22 +57,55 @@ INLINE Lanes normal_quantile(Lanes p) {
     return select(p > all(0.5), x, -x);
 }
 
-// A draw of normal(mean, 1) between lower and upper, by the inverse of the distribution function at a uniform draw. The
-// interval is mirrored where it lies above the mean, as small probabilities are exact and those near 1 are not.
-INLINE Lanes truncated_normal(Lanes mean, Lanes lower, Lanes upper, Lanes uniform) {
-    const Lanes a = lower - mean, b = upper - mean;
-    const Mask above = a + b > all(0.0);
-    const Lanes from = select(above, -b, a), to = select(above, -a, b);
-    const Lanes p = normal_cdf(from), q = normal_cdf(to);
+// P(a < normal < b) by the signed tails of a and b.
+INLINE Lanes normal_between(Lanes a, Lanes b) {
+    return max(a - b + select((a < all(0.0)) & (b > all(0.0)), all(1.0), all(0.0)), all(LEAST_NORMAL_TAIL));
+}
+
+// A draw of normal(mean, 1) between lower and upper, given the signed tails of these, by the inverse of the
+// distribution function at a uniform draw. The interval is mirrored where it lies above the mean, as small
+// probabilities are exact and those near 1 are not.
+INLINE Lanes truncated_normal(Lanes mean, Lanes lower, Lanes upper, Lanes low_tail, Lanes high_tail, Lanes uniform) {
+    const Mask above = (lower - mean) + (upper - mean) > all(0.0);
+    const Lanes from = select(above, high_tail, -low_tail), to = select(above, low_tail, -high_tail);
+    const Lanes p = select(from > all(0.0), from, all(1.0) + from), q = select(to > all(0.0), to, all(1.0) + to);
     const Lanes x = normal_quantile(p + uniform * (q - p));
     return min(max(mean + select(above, -x, x), lower), upper);
 }
 
-// P(lower < normal(mean, 1) < upper)
-INLINE Lanes normal_between(Lanes mean, Lanes lower, Lanes upper) {
-    const Lanes a = lower - mean, b = upper - mean;
-    const Mask above = a + b > all(0.0);
-    return max(normal_cdf(select(above, -a, b)) - normal_cdf(select(above, -b, a)), all(LEAST_NORMAL_TAIL));
+INLINE Lanes truncated_normal(Lanes mean, Lanes lower, Lanes upper, Lanes uniform) {
+    return truncated_normal(mean, lower, upper, signed_tail(lower - mean), signed_tail(upper - mean), uniform);
 }
+
+// A sum of logarithms of positive normal numbers, by one logarithm in the end: mantissas are multiplied, exponents
+// added.
+struct LogSum {
+    static constexpr i64 MOST = 512;  // mantissas, below 2, whose product is a number
+    Lanes product = all(1.0);
+    Bits exponents = all(u64{0});
+    i64 n = 0;
+
+    INLINE_MEMBER void add(Lanes x) {
+        product *= split(x);
+        if (n % MOST == 0) product = split(product);
+    }
+
+    INLINE_MEMBER f64 value() {
+        const Lanes logs = log(product);
+        f64 total = 0.0;
+        for (i64 c = 0; c < N_LANES; ++c)
+            total += static_cast<f64>(static_cast<i64>(exponents[c]) - 1023 * n) * (LN2_HIGH + LN2_LOW) + logs[c];
+        return total;
+    }
+
+ private:
+    // Return the mantissa of a number, and add its exponent, which is 1023 more than it says.
+    INLINE_MEMBER Lanes split(Lanes x) {
+        constexpr u64 MANTISSA = 0x000fffffffffffff;
+        exponents = exponents + (bits_of(x) >> 52);
+        ++n;
+        return from_bits((bits_of(x) & all(MANTISSA)) | bits_of(all(1.0)));
+    }
+};
 
 }  // namespace plurank

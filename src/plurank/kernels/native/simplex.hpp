@@ -60,22 +60,25 @@ INLINE f64 log_prior(const Simplex& s, const f64* theta) {
     return sum(total);
 }
 
-// Replace the upper triangle of the Hessian H by U with H = U^T U; the inverses of U's diagonal go to s.diagonal.
-INLINE void factorise(Simplex& s) {
-    for (i64 c = 0; c < s.n_rankings; ++c) {
-        f64* row = s.hessian + c * s.width;
+// Replace the upper triangle of a positive definite matrix (n, width) by U with U^T U the matrix; the inverses of U's
+// diagonal go to `inverses` (n,).
+INLINE void factorise(f64* matrix, f64* inverses, i64 n, i64 width) {
+    for (i64 c = 0; c < n; ++c) {
+        f64* row = matrix + c * width;
         const f64 inverse = 1.0 / __builtin_sqrt(max(row[c], TINY));
-        s.diagonal[c] = inverse;
+        inverses[c] = inverse;
         const i64 first = c / N_LANES * N_LANES;
-        for (i64 m = first; m < s.width; m += N_LANES) store(row + m, load(row + m) * all(inverse));
-        for (i64 k = c + 1; k < s.n_rankings; ++k) {
-            f64* below = s.hessian + k * s.width;
+        for (i64 m = first; m < width; m += N_LANES) store(row + m, load(row + m) * all(inverse));
+        for (i64 k = c + 1; k < n; ++k) {
+            f64* below = matrix + k * width;
             const Lanes factor = all(row[k]);
-            for (i64 m = k / N_LANES * N_LANES; m < s.width; m += N_LANES)
+            for (i64 m = k / N_LANES * N_LANES; m < width; m += N_LANES)
                 store(below + m, load(below + m) - factor * load(row + m));
         }
     }
 }
+
+INLINE void factorise(Simplex& s) { factorise(s.hessian, s.diagonal, s.n_rankings, s.width); }
 
 // Solve U^T U x = right in place, given U and the inverses of its diagonal.
 INLINE void solve(const Simplex& s, f64* right) {

@@ -10,14 +10,14 @@ constexpr f64 LITTLE = 1e-14;   // predicted gain of the log posterior that is n
 constexpr f64 EXACT = 1e-20;    // of the square of what is to be solved for
 constexpr f64 SHORTEST = 1e-6;  // step length
 
-// One user's problem: maximise sum_e counts_e log sigmoid(odds_e + x_ahead - x_behind) - precision |x|^2 / 2 over x
-// (n,).
+// One user's problem: maximise sum_e counts_e log sigmoid(odds_e + x_ahead - x_behind) - sum_k precision_k x_k^2 / 2
+// over x (n,).
 struct Effects {
     i64 n_comparisons, n;
     const i64 *ahead, *behind;  // places in all x; `base` is the place of the user's first
     i64 base;
     const f64 *counts, *odds;
-    f64 precision;
+    const f64* precision;                        // (n,)
     f64 *gradient, *step, *rest, *along, *bent;  // (n,)
     f64* bends;                                  // (n_comparisons,) curvature of each comparison
 
@@ -25,9 +25,9 @@ struct Effects {
     f64 evaluate(const f64* x, f64* hessian) const {
         f64 value = 0.0;
         for (i64 k = 0; k < n; ++k) {
-            gradient[k] = -precision * x[k];
-            hessian[k] = precision;
-            value -= 0.5 * precision * x[k] * x[k];
+            gradient[k] = -precision[k] * x[k];
+            hessian[k] = precision[k];
+            value -= 0.5 * precision[k] * x[k] * x[k];
         }
         for (i64 e = 0; e < n_comparisons; ++e) {
             const i64 i = ahead[e] - base, j = behind[e] - base;
@@ -55,7 +55,7 @@ struct Effects {
         }
         const f64 enough = EXACT * size;
         for (i64 round = 0; round < 2 * n + 10 && size > enough; ++round) {
-            for (i64 k = 0; k < n; ++k) bent[k] = precision * along[k];
+            for (i64 k = 0; k < n; ++k) bent[k] = precision[k] * along[k];
             for (i64 e = 0; e < n_comparisons; ++e) {
                 const i64 i = ahead[e] - base, j = behind[e] - base;
                 const f64 part = bends[e] * (along[i] - along[j]);
@@ -83,17 +83,28 @@ struct Effects {
 
 EXPORT i64 effects_memory(i64 most_own, i64 most) { return 6 * (most_own + 8) + most + 16; }
 
-// x (n_own,) of users first to last - 1, each with a part of its own by edges (M + 1,), and the diagonal Hessian there;
-// x is 0 before.
-EXPORT void solve_deviations(i64 first, i64 last, const i64* offsets, const i64* edges, const i64* ahead,
-                             const i64* behind, const f64* counts, const f64* odds, f64 precision, f64* x, f64* hessian,
-                             f64* memory) {
+// x (n_own,) of users first to last - 1, each with a part of its own by edges (M + 1,), as precision (n_own,), and the
+// diagonal Hessian there; x is 0 before.
+EXPORT void solve_user_effects(i64 first, i64 last, const i64* offsets, const i64* edges, const i64* ahead,
+                               const i64* behind, const f64* counts, const f64* odds, const f64* precision, f64* x,
+                               f64* hessian, f64* memory) {
     for (i64 u = first; u < last; ++u) {
         const i64 begin = offsets[u], base = edges[u], n = edges[u + 1] - base;
         Arena arena(memory);
-        Effects effects{offsets[u + 1] - begin, n,         ahead + begin, behind + begin, base,          counts + begin,
-                        odds + begin,           precision, arena.take(n), arena.take(n),  arena.take(n), arena.take(n),
-                        arena.take(n),          nullptr};
+        Effects effects{offsets[u + 1] - begin,
+                        n,
+                        ahead + begin,
+                        behind + begin,
+                        base,
+                        counts + begin,
+                        odds + begin,
+                        precision + base,
+                        arena.take(n),
+                        arena.take(n),
+                        arena.take(n),
+                        arena.take(n),
+                        arena.take(n),
+                        nullptr};
         f64 *trial = arena.take(n), *found = x + base, *curvature = hessian + base;
         effects.bends = arena.take(effects.n_comparisons);
         f64 best = effects.evaluate(found, curvature);

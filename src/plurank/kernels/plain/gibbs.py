@@ -274,13 +274,14 @@ def sum_by_item(
     return products, sums
 
 
-def draw_items(products: Floats, sums: Floats, precision: Floats, right: Floats, key: Keys) -> Floats:
+def draw_items(products: Floats, sums: Floats, precision: Floats, right: Floats, key: Keys) -> tuple[Floats, Floats]:
     n_items, size, width = products.shape
     precisions = np.broadcast_to(precision, (n_items, size, size))
     rights = sums[:, :size] + right
-    items = np.zeros((n_items, width))
+    items, logs = np.zeros((n_items, width)), np.zeros(n_items)
     for i, matrix in enumerate(products[:, :, :size]):
         upper = np.triu(matrix)
         symmetric = upper + np.triu(upper, 1).T + precisions[i]
         items[i, :size] = _draw_normal(symmetric, rights[i], _Stream(key, i))
-    return items
+        logs[i] = 0.5 * (rights[i] @ np.linalg.solve(symmetric, rights[i]) - np.linalg.slogdet(symmetric)[1])
+    return items, logs

@@ -105,38 +105,39 @@ def infer_dirichlets(
     return found, values
 
 
-def solve_deviations(
+def solve_user_effects(
     offsets: Integers,
     edges: Integers,
     ahead: Integers,
     behind: Integers,
     counts: Floats,
     odds: Floats,
-    precision: float,
+    precision: Floats,
 ) -> tuple[Floats, Floats]:
     users = zip(itertools.pairwise(offsets), itertools.pairwise(edges), strict=True)
     found = [
-        _deviate(ahead[a:b] - begin, behind[a:b] - begin, counts[a:b], odds[a:b], precision, end - begin)
+        _deviate(ahead[a:b] - begin, behind[a:b] - begin, counts[a:b], odds[a:b], precision[begin:end])
         for (a, b), (begin, end) in users
     ]
     values, curvature = np.concatenate([*found, np.empty((2, 0))], axis=1)
     return values, curvature
 
 
-def _deviate(ahead: Integers, behind: Integers, counts: Floats, odds: Floats, precision: float, n: int) -> Floats:
+def _deviate(ahead: Integers, behind: Integers, counts: Floats, odds: Floats, precision: Floats) -> Floats:
+    n = len(precision)
     differences = np.zeros((len(odds), n))
     differences[np.arange(len(odds)), ahead] += 1.0
     differences[np.arange(len(odds)), behind] -= 1.0
 
     def value(x: Floats) -> float:
-        return float(-counts @ np.logaddexp(0.0, -(odds + differences @ x)) - 0.5 * precision * (x @ x))
+        return float(-counts @ np.logaddexp(0.0, -(odds + differences @ x)) - 0.5 * precision @ x**2)
 
     x, gained = np.zeros(n), np.inf
     while gained > 0.0:
         misses = 1.0 / (1.0 + np.exp(odds + differences @ x))
         bends = counts * misses * (1.0 - misses)
         step = np.linalg.solve(
-            differences.T * bends @ differences + precision * np.eye(n),
+            differences.T * bends @ differences + np.diag(precision),
             differences.T @ (counts * misses) - precision * x,
         )
         best = max((value(x + 0.5**halvings * step), -halvings) for halvings in range(20))

@@ -1,0 +1,150 @@
+"""Draws from the joint posterior of scores and of how weights depend on covariates, given comparisons.
+
+Ours. Hamiltonian trajectories move scores, concentration and coefficients together, with the weights of users
+integrated out by a few draws each. After each, all draws of a user but one are drawn anew, so that the chain has the
+posterior as its distribution however few draws there are (particle marginal sampling by conditional importance
+sampling). Of many comparisons the posterior is close to a Gaussian, which takes much less time.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+
+from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals, WeightDraws
+from plurank.mixed.priors import ScorePrior
+from plurank.regression.coefficients import Coefficients
+from plurank.regression.sampling import move, root_of
+from plurank.thurstone.chains import match_rankings
+from plurank.types import Floats
+
+FIRST_LEAP, WANTED = 0.5, 0.8  # of a trajectory, in standard deviations; share of trajectories that are accepted
+USUAL_SCALE, SCALE_ERROR = 0.5, 0.5  # of slopes: median, and standard deviation of the logarithm
+SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a chain is, and how well a Gaussian is known."""
+
+    most_scores: int = 800  # that are drawn one by one; of more, rankings move as wholes
+    n_draws: int = 300  # tables that are drawn: one in each sweep of a chain
+    burn_in: int = 100  # sweeps before these
+    n_weights: int = 16  # draws of every user's weights
+    n_leaps: int = 6  # of a trajectory
+    metrics: tuple[int, ...] = (0, 5, 15, 40, 80)  # sweeps before which the precision is found anew
+    proposals: tuple[int, ...] = (0, 15, 50)  # sweeps before which weights are proposed by where the chain is
+    most_sampled: int = 50_000  # comparisons for a chain; of more, draws are from a Gaussian
+    most_in_part: int = 20_000  # comparisons for the chain that says where the Gaussian is about
+    n_steps: int = 2  # of Newton's method
+    few_users: int = 1500  # who tell the precision of the Gaussian
+    more_weights: int = 64  # draws of users' weights for it
+    n_gradients: int = 6  # sets of such draws for a gradient
+
+
+USUAL = Effort()
+
+
+def draw_tables(
+    users: ComparedUsers,
+    scores: Floats,
+    coefficients: Coefficients,
+    score_prior: ScorePrior | None,
+    rng: np.random.Generator,
+    effort: Effort = USUAL,
+) -> Floats:
+    """Draw tables of coefficients (D, 1 + P, K) from the posterior, by a chain or from a Gaussian.
+
+    It begins with some scores (Q, K) and coefficients; rankings are in the order of these scores.
+    """
+    reference = scores - scores.mean(axis=0)
+    sample = _run_chain if len(users.comparisons) <= effort.most_sampled else _draw_gaussian
+    return np.array(
+        [
+            drawn.table[:, match_rankings(other - other.mean(axis=0), reference)]
+            for other, drawn in sample(users, reference, coefficients, score_prior, rng, effort)
+        ]
+    )
+
+
+def _run_chain(
+    users: ComparedUsers,
+    scores: Floats,
+    coefficients: Coefficients,
+    score_prior: ScorePrior | None,
+    rng: np.random.Generator,
+    effort: Effort,
+) -> Iterator[tuple[Floats, Coefficients]]:
+    """Run a chain that begins with some scores and coefficients; return those of each sweep after the burn-in."""
+    table = scores if scores.size > effort.most_scores else None
+    scale, log_size, vector = _draw_scale(coefficients.slopes, rng), math.log(FIRST_LEAP), np.zeros(0)
+    for sweep in range(effort.burn_in + effort.n_draws):
+        if sweep in effort.proposals:
+            proposals = Proposals.near(users, scores, coefficients)
+            draws = proposals.draw(effort.n_weights, rng)
+        density = JointDensity(users, draws, scale, score_prior, table)
+        if sweep == 0:
+            vector = density.to_vector(scores, coefficients)
+        if sweep in effort.metrics:
+            root = root_of(density.precision(vector))
+        size = math.exp(log_size)
+        vector, accepted = move(density, vector, root, rng, effort.n_leaps, (0.7 * size, 1.3 * size))
+        scores, coefficients = density.from_vector(vector)
+        if sweep < effort.burn_in:
+            log_size += (accepted - WANTED) / (sweep + 1.0) ** 0.6
+        else:
+            yield scores, coefficients
+        draws = draws.keep_one(density.evaluate(vector).shares, proposals.draw(effort.n_weights, rng), rng)
+        scale = _draw_scale(coefficients.slopes, rng)
+
+
+def _draw_gaussian(
+    users: ComparedUsers,
+    scores: Floats,
+    coefficients: Coefficients,
+    score_prior: ScorePrior | None,
+    rng: np.random.Generator,
+    effort: Effort,
+) -> Iterator[tuple[Floats, Coefficients]]:
+    """Draw from a Gaussian around the most probable scores and coefficients of all users.
+
+    A short chain of some users says where it is about; then come steps of Newton's method, with many draws of the
+    weights of all users. Their noise adds to the covariance.
+    """
+    table = scores if scores.size > effort.most_scores else None
+    part = users.every_nth(max(users.comparisons.n_users * effort.most_in_part // len(users.comparisons), 1))
+    short = replace(effort, burn_in=effort.burn_in // 2, n_draws=effort.n_draws // 3)
+    chain = list(_run_chain(part, scores, coefficients, score_prior, rng, short))
+    scale = _draw_scale(np.mean([each.slopes for _, each in chain], axis=0), rng)
+    few = users.every_nth(effort.few_users)
+    n_each = users.comparisons.n_users / few.comparisons.n_users
+    empty = JointDensity(
+        users, WeightDraws(np.zeros((0, *scores.shape[1:], 0)), np.zeros((0, 0))), scale, score_prior, table
+    )
+    vector = np.mean([empty.to_vector(*each) for each in chain], axis=0)
+    for _ in range(effort.n_steps):
+        proposals, some = (Proposals.near(each, *empty.from_vector(vector)) for each in (users, few))
+        one, other = (
+            JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior, table) for _ in range(2)
+        )
+        precision, noise = one.split_precision(other, vector, n_each)
+        root, gradient = root_of(precision), np.zeros(len(vector))
+        for _ in range(effort.n_gradients):
+            density = JointDensity(users, proposals.draw(effort.more_weights, rng), scale, score_prior, table)
+            gradient += density.evaluate(vector).gradient / effort.n_gradients
+        vector = vector + cho_solve((root, True), gradient)
+    white = solve_triangular(root, solve_triangular(root, noise / effort.n_gradients, lower=True).T, lower=True)
+    spread = np.linalg.cholesky(np.eye(len(vector)) + (white + white.T) / 2.0)
+    for normals in rng.standard_normal((effort.n_draws, len(vector))):
+        yield empty.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
+
+
+def _draw_scale(slopes: Floats, rng: np.random.Generator) -> float:
+    """Draw the standard deviation of slopes (P, K), whose rows sum to 0, on a grid; its prior is log-normal."""
+    n = len(slopes) * (slopes.shape[1] - 1)
+    logs = -n * np.log(SCALES) - 0.5 * float((slopes**2).sum()) / SCALES**2
+    logs -= 0.5 * (np.log(SCALES / USUAL_SCALE) / SCALE_ERROR) ** 2
+    bounds = np.cumsum(np.exp(logs - logs.max()))
+    return float(SCALES[np.searchsorted(bounds, bounds[-1] * rng.random())])

@@ -1,0 +1,137 @@
+"""Draws of how weights depend on covariates, together with the scores of a fit to comparisons."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import plurank
+from plurank.mixed.joint_chain import Effort, draw_tables
+from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals, WeightDraws
+from plurank.mixed.priors import ScorePrior
+from plurank.regression.coefficients import Coefficients, contrasts, draw_log_dirichlets
+from plurank.regression.sampling import move
+
+LARGEST_Z = 4.0
+N_ITEMS = 5
+
+
+def simulate(rng, scores, coefficients, mixing, n_users=30, per_user=6):
+    """Users with one covariate, their weights, and what they say."""
+    design = rng.standard_normal((n_users, coefficients.table.shape[0] - 1))
+    logs = draw_log_dirichlets(coefficients.counts_of(design), rng)
+    users = np.repeat(np.arange(n_users), per_user)
+    first = rng.integers(len(scores), size=len(users))
+    second = (first + 1 + rng.integers(len(scores) - 1, size=len(users))) % len(scores)
+    lead, weights = scores[first] - scores[second], np.exp(logs)[users]
+    if mixing == "utility":
+        chance = 1.0 / (1.0 + np.exp(-(weights * lead).sum(axis=1)))
+    else:
+        chance = (weights / (1.0 + np.exp(-lead))).sum(axis=1)
+    wins = rng.random(len(users)) < chance
+    votes = plurank.Comparisons.from_arrays(
+        users, np.where(wins, first, second), np.where(wins, second, first), items=np.arange(len(scores))
+    )
+    return ComparedUsers(votes, design, mixing), logs
+
+
+def draw_prior(rng, n_rankings, scale):
+    """Scores and coefficients as the priors have them."""
+    normals = rng.standard_normal((n_rankings + 2, n_rankings))
+    precision = normals.T @ normals  # Wishart with K + 2 degrees of freedom
+    scores = rng.standard_normal((N_ITEMS, n_rankings)) @ np.linalg.inv(np.linalg.cholesky(precision))
+    mean = np.log(rng.dirichlet(np.ones(n_rankings)))
+    slopes = scale * rng.standard_normal((1, n_rankings - 1)) @ contrasts(n_rankings)
+    concentration = 2.0 / 3.0 * n_rankings * np.exp(rng.standard_normal())
+    return scores, Coefficients(concentration, np.vstack([mean - mean.mean(), slopes]))
+
+
+@pytest.mark.parametrize("mixing", ["utility", "probability"])
+@pytest.mark.parametrize("as_wholes", [False, True], ids=["items one by one", "rankings as wholes"])
+@pytest.mark.parametrize("given", [False, True], ids=["unknown precision of scores", "known precision of scores"])
+def test_the_gradient_is_that_of_finite_differences(mixing, given, as_wholes, rng):
+    scores, coefficients = draw_prior(rng, 3, 0.5)
+    users, _ = simulate(rng, scores, coefficients, mixing)
+    draws = Proposals.near(users, scores, coefficients).draw(8, rng)
+    density = JointDensity(users, draws, 0.7, ScorePrior(0.8, 1.2) if given else None, scores if as_wholes else None)
+    vector = density.to_vector(scores, coefficients)
+    again, same = density.from_vector(vector)
+    np.testing.assert_allclose(again, scores)
+    np.testing.assert_allclose(same.table, coefficients.table, atol=1e-12)
+    near = [(density.evaluate(vector + step).value, density.evaluate(vector - step).value)
+            for step in 1e-5 * np.eye(len(vector))]  # fmt: skip
+    found = density.evaluate(vector).gradient
+    np.testing.assert_allclose(found, [(a - b) / 2e-5 for a, b in near], rtol=1e-4, atol=1e-4)
+    near = [[density._terms(*density.from_vector(vector + sign * step)).value for sign in (1.0, -1.0)]
+            for step in 1e-5 * np.eye(len(vector))]  # fmt: skip
+    by_user = density._user_gradients(vector)
+    assert by_user.shape == (30, len(vector))
+    np.testing.assert_allclose(by_user.sum(axis=0), [(a - b) / 2e-5 for a, b in near], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("mixing", ["utility", "probability"])
+def test_sweeps_leave_the_joint_distribution_of_parameters_and_data_as_it_was(mixing, rng):
+    """As in Geweke's test: if parameters, weights and data are drawn from the model, so are they after some sweeps.
+
+    What changes of the parameters, and of their products with the data, has mean 0 then.
+    """
+    changes = [change_in_sweeps(rng, mixing) for _ in range(300)]
+    assert (np.array(changes) != 0.0).any(axis=1).mean() > 0.8
+    assert np.abs(np.mean(changes, axis=0) / (np.std(changes, axis=0) / np.sqrt(len(changes)))).max() < LARGEST_Z
+
+
+def change_in_sweeps(rng, mixing):
+    """By how much two sweeps change parameters of data that were made with these."""
+    scores, coefficients = draw_prior(rng, 2, 0.6)
+    users, logs = simulate(rng, scores, coefficients, mixing, n_users=12)
+    counts = np.maximum(coefficients.counts_of(users.design), 1e-3)
+    proposals = Proposals(counts[:, None, :], counts)
+    # among the draws is what the data were made with
+    own = proposals.standardise(logs[:, None], rng.standard_gamma(counts.sum(axis=1)[:, None]))
+    others = proposals.draw(4, rng)
+    draws = WeightDraws(*(np.concatenate([one, more[..., 1:]], axis=-1) for one, more in
+                          ((own.eta, others.eta), (own.offsets, others.offsets))))  # fmt: skip
+    density = JointDensity(users, draws, 0.6)
+    vector = density.to_vector(scores, coefficients)
+    said = users.sum_by_item(np.ones((len(users.comparisons), 1)))[:, 0] / 10.0
+
+    def measure():
+        scores, coefficients = density.from_vector(vector)
+        apart = np.log((scores - scores.mean(axis=1, keepdims=True)).std())
+        table, size = coefficients.table[:, 0], np.log(coefficients.concentration)
+        return np.array([*table, size, *table**2, size**2, apart, said @ scores.mean(axis=1), said @ scores[:, 0]])
+
+    before = measure()
+    for _ in range(2):
+        density = JointDensity(users, draws, 0.6)
+        vector, _ = move(density, vector, 3.0 * np.eye(len(vector)), rng, 5, (0.3, 0.9))
+        draws = draws.keep_one(density.evaluate(vector).shares, proposals.draw(4, rng), rng)
+    return measure() - before
+
+
+LIGHT = Effort(n_draws=40, burn_in=20, metrics=(0, 10), proposals=(0, 10), few_users=100, more_weights=32)
+WAYS = {
+    "a chain": LIGHT,
+    "rankings as wholes": replace(LIGHT, most_scores=10),
+    "a Gaussian": replace(LIGHT, most_sampled=0, most_in_part=1000, n_gradients=2),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_draws_hold_the_effects_that_votes_were_made_with(way, rng):
+    scores = 1.5 * rng.standard_normal((8, 2))
+    truth = Coefficients(1.5, np.array([[0.3, -0.3], [0.8, -0.8]]))
+    users, _ = simulate(rng, scores, truth, "probability", n_users=200, per_user=15)
+    found = [
+        draw_tables(users, init, truth, None, np.random.default_rng(0), WAYS[way])
+        for init in (scores, scores, scores[:, ::-1])
+    ]
+    tables = found[0]
+    assert tables.shape == (40, 2, 2)
+    np.testing.assert_allclose(tables.sum(axis=2), 0.0, atol=1e-9)
+    assert (np.abs(tables.mean(axis=0) - truth.table) < LARGEST_Z * tables.std(axis=0)).all()
+    assert 0.04 < tables[:, 1, 0].std() < 0.3  # if all weights were known, it would be 0.05
+    np.testing.assert_array_equal(tables, found[1])
+    # columns are in the order of the scores that were given
+    assert tables[:, 1, 0].mean() > 0.4
+    assert found[2][:, 1, 1].mean() > 0.4
