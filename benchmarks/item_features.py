@@ -4,11 +4,13 @@
 
 Five folds over items. Models learn from the comparisons of the other items, and predict comparisons of the same users
 that involve an item held out: with features, without (a new item is an average one), and LightFM with the same features
-(``benchmarks.peers.covariates.light_fm``). All learn from the same pairs, at most 60 of each user, and choose a setting
-(plurank 3, 6 or 10 rankings) and a slope on other items, held out of the training items. Mean log-likelihood of a pair
-and accuracy, averaged by user; differences with 95 % intervals over users. Writes results/item_features.csv. FOLDER
-needs sushi/features_100.csv (item, style, major_group, minor_group, oiliness, frequency_eaten, price, frequency_sold),
-made from sushi3.idata of the sushi preference data.
+(``benchmarks.peers.covariates.light_fm``). LightFM learns from all pairs; plurank from the same, or from the rankings
+or ratings that they were made of. Both choose a setting (plurank 3, 6 or 10 rankings; of rankings and ratings 3 or 6,
+with five factors) and a slope on other items, held out of the training items. Mean log-likelihood of a pair and
+accuracy, averaged by user; differences with 95 % intervals over users. Writes results/item_features.csv.
+
+FOLDER needs sushi/features_100.csv (item, style, major_group, minor_group, oiliness, frequency_eaten, price,
+frequency_sold), made from sushi3.idata of the sushi preference data.
 """
 
 import copy
@@ -17,6 +19,7 @@ import os
 import subprocess
 import tempfile
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,18 +40,20 @@ from plurank.data.design import Design
 from plurank.regression.ridge import fit_ridge
 
 Floats = NDArray[np.float64]
-MOST_TRAINED, MOST_TESTED = 60, 30  # pairs of a user
-CANDIDATES = (3, 6, 10)  # rankings
+MOST_TESTED = 30  # pairs of a user
+CANDIDATES, RATED_CANDIDATES = (3, 6, 10), (3, 6)  # rankings
+N_FACTORS, SWEEPS = 5, 50  # of fits to rankings and ratings
 N_USERS, N_MOVIES = 1000, 300
 ENVIRONMENT, MODULE = "lightfm", "benchmarks.peers.covariates.light_fm"
 YEAR = r"\((\d{4})\)"
 
 
 class Source(NamedTuple):
-    """Comparisons, and features of all items."""
+    """Comparisons, features of all items, and the rankings or ratings behind the comparisons."""
 
     votes: plurank.Comparisons
     items: pl.DataFrame
+    said: Any = None
 
 
 def read_cars(folder: Path, number: int) -> Source:
@@ -63,10 +68,10 @@ def read_cars(folder: Path, number: int) -> Source:
 
 def read_sushi(folder: Path) -> Source:
     """Rankings of ten sushi out of 100; the features are those published with them."""
-    said = plurank.Rankings.from_frame(pl.read_csv(folder / "sushi/setB_rankings.csv.gz"))
+    said = some_users(plurank.Rankings.from_frame(pl.read_csv(folder / "sushi/setB_rankings.csv.gz")))
     items = pl.read_csv(folder / "sushi/features_100.csv")
     kinds = ("style", "major_group", "minor_group")
-    return Source(some_users(said).to_comparisons(), items.with_columns(pl.col(kinds).cast(pl.String)))
+    return Source(said.to_comparisons(), items.with_columns(pl.col(kinds).cast(pl.String)), said)
 
 
 def read_movies(folder: Path) -> Source:
@@ -80,9 +85,8 @@ def read_movies(folder: Path) -> Source:
     movies = movies.filter(pl.col("item").is_in(most.implode()))
     genres = movies["genres"].str.split("|").explode().unique().sort().to_list()
     columns = [(pl.col("genres").str.split("|").list.contains(genre)).alias(genre) for genre in genres]
-    return Source(
-        some_users(plurank.Ratings.from_frame(ratings)).to_comparisons(), movies.select("item", "year", *columns)
-    )
+    said = some_users(plurank.Ratings.from_frame(ratings))
+    return Source(said.to_comparisons(), movies.select("item", "year", *columns), said)
 
 
 READERS = {
@@ -110,7 +114,7 @@ def limit(pairs: plurank.Comparisons, most: int, rng: np.random.Generator) -> pl
 def split(votes: plurank.Comparisons, held_out: NDArray[np.bool_], rng: np.random.Generator) -> tuple[Any, Any]:
     """Return comparisons of items that stay, and some of those that involve an item held out (Q,)."""
     involved = held_out[votes.winners] | held_out[votes.losers]
-    return limit(votes.select(~involved), MOST_TRAINED, rng), limit(votes.select(involved), MOST_TESTED, rng)
+    return votes.select(~involved), limit(votes.select(involved), MOST_TESTED, rng)
 
 
 def keep_items(votes: plurank.Comparisons, kept: NDArray[np.bool_]) -> plurank.Comparisons:
@@ -181,27 +185,34 @@ def let_peer(source: Source, made: Fold, environments: Path, seed: int) -> tuple
     return np.where(left, chances, 1.0 - chances), report
 
 
-def fit(train: Any, unknown: NDArray[np.bool_], n_rankings: int, items: pl.DataFrame, seed: int) -> Any:
-    """Fit to comparisons of the known items, with features and, second, as if there were none."""
-    model = plurank.MixedRanking(n_rankings, mixing="utility", random_state=seed)
-    model.fit(keep_items(train, ~unknown), items=items)
-    return model, forget_features(model, items)
+def fit(source: Source, train: Any, unknown: NDArray[np.bool_], n_rankings: int, seed: int) -> Any:
+    """Fit to what was said about the known items, with features and, second, as if there were none."""
+    if source.said is None:
+        model = plurank.MixedRanking(n_rankings, mixing="utility", random_state=seed)
+        model.fit(keep_items(train, ~unknown), items=source.items)
+    else:
+        known = source.said.to_frame().filter(pl.col("item").is_in(source.votes.items[~unknown].tolist()))
+        if "rank" in known.columns:
+            known = known.with_columns(pl.col("rank").rank("ordinal").over("user"))
+        model = plurank.MixedRanking(n_rankings, n_factors=N_FACTORS, max_iter=SWEEPS, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", plurank.ConvergenceWarning)
+            model.fit(known, items=source.items)
+    return model, forget_features(model, source.items)
 
 
 def let_plurank(source: Source, made: Fold, seed: int) -> tuple[list[Floats], dict[str, Any]]:
     """Choose as the peer does; return probabilities of what happened with features and without, and what was chosen."""
     chosen, train, test = made.inner
     tried = []
-    for n_rankings in CANDIDATES:
-        odds = [
-            logit(predict(model, test, source.items))
-            for model in fit(train, made.held | chosen, n_rankings, source.items, seed)
-        ]
+    for n_rankings in CANDIDATES if source.said is None else RATED_CANDIDATES:
+        models = fit(source, train, made.held | chosen, n_rankings, seed)
+        odds = [logit(predict(model, test, source.items)) for model in models]
         slopes = [fit_slope(each, np.ones(len(test), bool)) for each in odds]
         tried.append((float(np.log(calibrate(odds[0], slopes[0])).mean()), n_rankings, slopes))
     _, n_rankings, slopes = max(tried)
     begin = time.perf_counter()
-    models = fit(made.train, made.held, n_rankings, source.items, seed)
+    models = fit(source, made.train, made.held, n_rankings, seed)
     report = {"n_rankings": n_rankings, "seconds": time.perf_counter() - begin}
     odds = [logit(predict(model, made.test, source.items)) for model in models]
     return [calibrate(each, slope) for each, slope in zip(odds, slopes, strict=True)], report
@@ -221,6 +232,7 @@ def forget_features(model: Any, items: pl.DataFrame) -> Any:
     features = Design.learn(items, model.items_, "item")[1]
     found = fit_ridge(features, model.scores_, model.score_errors_, None)
     plain.item_coefficients_, plain.item_covariances_, plain.item_rest_ = found.table, found.covariances, found.rest
+    plain.draw_factor_slopes_ = None
     return plain
 
 

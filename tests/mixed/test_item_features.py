@@ -105,3 +105,27 @@ def test_models_of_ratings_learn_features_too(made):
     assert spread[N_KNOWN:].min() > np.median(spread[:N_KNOWN])
     asked = pl.DataFrame({"user": [0], "left": [N_KNOWN], "right": [0]})
     assert 0.0 < grown.predict_proba(asked)[0] < 1.0
+
+
+def test_factors_of_new_items_follow_from_their_features(made, tmp_path):
+    _, table, _ = made
+    rng = np.random.default_rng(2)
+    features = table.select("power", "comfort").to_numpy()
+    tastes = rng.standard_normal((80, 2))
+    users, items = np.repeat(np.arange(80), 20), np.concatenate([rng.choice(N_KNOWN, 20, False) for _ in range(80)])
+    utilities = (tastes[users] * features[items]).sum(axis=1)
+    said = plurank.Ratings.from_arrays(users, items, (utilities + 0.5 * rng.standard_normal(1600)).round().clip(-2, 2))
+    model = plurank.MixedRanking(1, n_factors=3, max_iter=30, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", plurank.ConvergenceWarning)
+        model.fit(said, items=table)
+    model.add_items(table).save(tmp_path / "m.plurank")
+    new = np.arange(N_KNOWN, N_ITEMS)
+    left, right = new[rng.integers(4, size=400)], rng.integers(N_KNOWN, size=400)
+    who = rng.integers(80, size=400)
+    chances = plurank.load(tmp_path / "m.plurank").predict_proba(
+        pl.DataFrame({"user": who, "left": left, "right": right})
+    )
+    ahead = (tastes[who] * (features[left] - features[right])).sum(axis=1) > 0.0
+    # with one ranking and no factors of new items, half would be right: 0.5 + 5 standard errors is 0.63
+    assert ((chances > 0.5) == ahead).mean() > 0.7

@@ -1,6 +1,8 @@
 """What each ranking rewards: features of items, and scores of items that nobody has compared.
 
-Ours. The scores of a fit, with their errors, are regressed on features (``regression/ridge.py``).
+Ours. The scores of a fit, with their errors, are regressed on features (``regression/ridge.py``). Where predictions use
+Gaussian factors of items, those of every draw are regressed, too, so that users' own tastes reach items that nobody has
+compared.
 """
 
 from typing import Any, Self
@@ -22,6 +24,7 @@ from plurank.types import Floats
 from plurank.validation import check_share, is_number
 
 SEED = 20_261_118
+CHOICE_DRAWS = 4  # whose factors say how large their coefficients are
 LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities
 
 
@@ -35,6 +38,8 @@ FIELDS: Fields = {
     "item_coefficients_": Field("f", ("item coefficients", "K"), "a score", True),
     "item_covariances_": Field("f", ("K", "item coefficients", "item coefficients"), "finite", True),
     "item_rest_": Field("f", ("K",), "not negative", True),
+    "draw_factor_slopes_": Field("f", ("draws", "item coefficients", "factors"), "a score", True),
+    "draw_factor_rests_": Field("f", ("draws", "factors"), "not negative", True),
 }
 
 
@@ -45,6 +50,9 @@ class ItemFeatures(ScoredRankings, loadable=False):
     item_coefficients_: Floats | None = None
     item_covariances_: Floats | None = None
     item_rest_: Floats | None = None
+    draw_factor_slopes_: Floats | None = None
+    draw_factor_rests_: Floats | None = None
+    draw_item_factors_: Any
 
     def _learn_items(self, table: Any) -> None:
         """Regress scores on the features of a table."""
@@ -54,6 +62,19 @@ class ItemFeatures(ScoredRankings, loadable=False):
         found = fit_ridge(features, scores, errors, scale)
         self.item_design_, self.item_coefficients_ = design.to_dict(), found.table
         self.item_covariances_, self.item_rest_ = found.covariances, found.rest
+        factors = getattr(self, "draw_item_factors_", None)
+        if factors is not None and factors.shape[2]:
+            self._learn_factors(features, factors)
+
+    def _learn_factors(self, features: Floats, factors: Floats) -> None:
+        """Regress the factors (D, Q, F) of every draw on features (Q, P)."""
+        some = factors[np.linspace(0, len(factors) - 1, CHOICE_DRAWS).astype(int)]
+        stacked, n_draws = np.concatenate(list(some), axis=1), len(factors)
+        rng = np.random.default_rng([SEED, 1])
+        scale = choose_item_scale(features, stacked, np.zeros_like(stacked), rng)
+        by_draw = [fit_ridge(features, each, np.zeros_like(each), scale) for each in factors]
+        self.draw_factor_slopes_ = np.stack([each.table for each in by_draw])
+        self.draw_factor_rests_ = np.stack([each.rest for each in by_draw]).reshape(n_draws, -1)
 
     @property
     def item_features(self) -> Design | None:
@@ -146,8 +167,14 @@ class ItemFeatures(ScoredRankings, loadable=False):
         new = labels[look_up(labels, self.items_, "item") < 0]
         if not len(new):
             raise DataError("the model knows all items of the table; there is none to add.")
-        scores, errors = found.predict(design.matrix_of(table, new)[0])
+        features = design.matrix_of(table, new)[0]
+        scores, errors = found.predict(features)
         self._append_items(new, scores, errors)
+        if self.draw_factor_slopes_ is not None:
+            assert self.draw_factor_rests_ is not None
+            means = np.hstack([np.ones((len(new), 1)), features]) @ self.draw_factor_slopes_
+            noise = np.random.default_rng([SEED, 2]).standard_normal(means.shape)
+            self.draw_item_factors_[:, -len(new) :] = means + self.draw_factor_rests_[:, None, :] * noise
         return self
 
     def _append_items(self, new: Any, scores: Floats, errors: Floats) -> None:
