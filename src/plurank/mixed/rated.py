@@ -40,6 +40,7 @@ LEAST_CHAINS = 2
 # Sweeps for each iteration allowed: where observations are few, sweeps cost little, and intervals need more of them.
 MOST_SWEEPS, SOME_SWEEPS, FEW_OBSERVATIONS, MANY_OBSERVATIONS = 8.0, 3.0, 100_000, 200_000
 COST_OF_USER = 3  # in a sweep, in observations
+SLOWNESS_OF_ORDERS = 2  # orders say less than ratings how far rankings lie apart, and chains move more slowly
 SAMPLE = 400_000  # observations that choices are made by
 SHARE = 0.2  # of a user's items that are held out
 CHOICE_LENGTH = Length(60, 10, 4)
@@ -233,7 +234,8 @@ def _count_sweeps(source: RatedSource, shape: Shape, max_iter: int) -> int:
         return max_iter
     cost = len(source) + COST_OF_USER * source.n_users
     most = SOME_SWEEPS if shape.n_factors else MOST_SWEEPS
-    return int(max_iter * np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, most))
+    slow = SLOWNESS_OF_ORDERS if source.kind == "rank" and not shape.n_factors else 1
+    return slow * int(max_iter * np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, most))
 
 
 def fit_rated(
@@ -373,7 +375,7 @@ def _summarise(
         converged=convergence.converged,
         observed={"rank": "rankings", "vote": "votes", "rating": "ratings"}[source.kind],
         scores=LOG_ODDS * scores,
-        score_errors=LOG_ODDS * np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0)),
+        score_errors=LOG_ODDS * np.sqrt(moments.variances),
         score_correlations=_mean_correlations(covariances),
         user_concentration=concentrations(weights, moments.squares / n),
         score_scale=max(float(LOG_ODDS * scores.std()), 1e-6),
