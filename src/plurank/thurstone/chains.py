@@ -102,13 +102,13 @@ class Moments:
         mean = (self.scores - size * self.parts.sum(axis=0)) / size
         self.parts = np.concatenate([self.parts, mean[None]])
 
-    @property
-    def variances(self) -> Floats:
-        """Posterior variances of scores, (Q, K), and of their means, for which chains are short: these are estimated
-        from the means of parts, and count twice, as the mean may be off, and draws lie around it and not the truth."""
+    def variances(self, n_chains: int) -> Floats:
+        """Posterior variances of scores, (Q, K), and twice those of their means, which may be off where chains are
+        short or apart: draws lie around the mean, and so does the truth around what it should be."""
         spread = np.diagonal(self.products, axis1=1, axis2=2) / self.n - (self.scores / self.n) ** 2
-        of_mean = self.parts.var(axis=0, ddof=1) / len(self.parts) if len(self.parts) > 1 else 0.0
-        return np.asarray(np.maximum(spread, 0.0) + 2.0 * of_mean)
+        chains = self.parts.reshape(n_chains, -1, *self.scores.shape).mean(axis=1)
+        of_mean = [each.var(axis=0, ddof=1) / len(each) for each in (self.parts, chains) if len(each) > 1]
+        return np.asarray(np.maximum(spread, 0.0) + 2.0 * np.max([np.zeros_like(spread), *of_mean], axis=0))
 
     def merge(self, other: "Moments") -> "Moments":
         """Add those of another chain, with rankings in the same order."""
