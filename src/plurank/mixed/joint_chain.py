@@ -117,7 +117,7 @@ def _draw_gaussian(
     """
     table = scores if scores.size > effort.most_scores else None
     users = users.every_nth(max(effort.most_numbers // (effort.more_weights * scores.shape[1]), 1))
-    short = replace(effort, burn_in=effort.burn_in // 2, n_draws=effort.n_draws // 3)
+    short = replace(effort, burn_in=effort.burn_in // 3, n_draws=effort.n_draws // 8)
     chain = list(_run_chain(users.with_most(effort.most_in_part), scores, coefficients, score_prior, rng, short))
     scale = _draw_scale(np.mean([each.slopes for _, each in chain], axis=0), rng)
     few = users.every_nth(effort.few_users)

@@ -1,9 +1,8 @@
 """How weights depend on covariates, for a fit to comparisons: choose, fit and draw the coefficients of a regression.
 
 Ours. Weights are integrated out by importance sampling (``drawn_weights``), given the scores. Concentrations of which
-few answers say little are found by climbing in steps, each with weights drawn anew; all else by Newton's method. Draws
-of the coefficients allow for the errors of the scores: each is made with scores drawn from their posterior, and with a
-concentration that goes with them.
+few answers say little are found by climbing in steps, each with weights drawn anew; all else by Newton's method. What
+users are predicted by are these coefficients; intervals are from draws together with the scores (``joint_chain``).
 """
 
 import math
