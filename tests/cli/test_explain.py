@@ -84,7 +84,9 @@ def test_a_model_is_fitted_with_a_table_of_people_saved_and_explained(run, surve
 def test_a_model_without_covariates_is_explained_with_a_table(run, survey, tmp_path):
     model = tmp_path / "m.plurank"
     run("fit", survey / "votes.csv", "-k", 2, "--mixing", "probability", "-o", model)
-    assert "north" in run("explain", model, "--people", survey / "people.csv", "--attribute", "region").stdout
+    text = run("explain", model, "--people", survey / "people.csv", "--attribute", "region").stdout
+    assert "north" in text
+    assert "These intervals are too narrow: they leave out that the rankings are uncertain." in " ".join(text.split())
 
 
 def test_options_of_covariates_that_have_no_use_are_refused(run, survey, tmp_path):

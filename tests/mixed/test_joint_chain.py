@@ -113,7 +113,7 @@ LIGHT = Effort(n_draws=40, burn_in=20, metrics=(0, 10), proposals=(0, 10), few_u
 WAYS = {
     "a chain": LIGHT,
     "rankings as wholes": replace(LIGHT, most_scores=10),
-    "a Gaussian": replace(LIGHT, most_sampled=0, most_in_part=1000, n_gradients=2),
+    "a Gaussian": replace(LIGHT, most_sampled=0, most_in_part=1000),
 }
 
 

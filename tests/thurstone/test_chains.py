@@ -229,6 +229,28 @@ def test_lengths_are_half_burn_in_and_as_many_draws_as_there_are_sweeps_for():
         assert length.n_sweeps <= max(n_sweeps, 2)
 
 
+def test_a_chain_with_factors_begins_where_one_without_is(ratings):
+    """Where factors of items are 0, the first sweep starts with the same likelihood."""
+    plain = run(ratings, n_sweeps=20, shape=Shape(2, 0))
+    full = Chain(plain.observations, SHAPE, [8, 0], Exposure.none(8))
+    full.begin_at(plain)
+    np.testing.assert_array_equal(full.vectors[:, :3], plain.vectors)
+    np.testing.assert_array_equal(full.cuts, plain.cuts)
+    np.testing.assert_array_equal(full.population.items[:, :3], plain.population.items[:, :3])
+    np.testing.assert_array_equal(full.population.item_precision[:3, :3], plain.population.item_precision)
+    before = plain.vectors.copy()
+    full.sweep()
+    assert (plain.vectors == before).all()  # nothing is shared
+    cold = Chain(plain.observations, SHAPE, [8, 0], Exposure.none(8))
+    cold.sweep()
+    assert full.log_likelihoods[0] > cold.log_likelihoods[0]
+
+
+def test_chains_that_begin_where_others_ended_have_half_of_the_burn_in():
+    assert Length.of(40, 5).shorten() == Length(10, 5, 4)
+    assert Length.of(2, 1).shorten() == Length(1, 1, 1)
+
+
 def test_a_result_has_the_means_over_the_sweeps_that_are_kept(ratings):
     observations, exposure = Observations.of(ratings), Exposure.none(ratings.n_items)
     length, told = Length(3, 2, 2), []

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_SHOWN = 3  # covariates that `plurank show` prints
+TOO_NARROW = (
+    "These intervals are too narrow: they leave out that the rankings are uncertain. Those of a fit with the table do "
+    "not: plurank fit --people FILE."
+)
 
 
 def explain_command(
@@ -63,11 +67,14 @@ def explain_command(
         _explain_features(model, people, attribute, level, as_json=as_json)
         return
     with progress("estimating shares"):
-        found = _find_effects(plurank.load(model), model, people, attribute, level)
+        fitted = plurank.load(model)
+        found = _find_effects(fitted, model, people, attribute, level)
     if as_json:
         emit_json(found.to_dicts())
-    else:
-        print_effects(out(), found)
+        return
+    print_effects(out(), found)
+    if people is not None and getattr(fitted, "covariates", None) is None:
+        out().print(TOO_NARROW, style="dim")
 
 
 def _explain_features(

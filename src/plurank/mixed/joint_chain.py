@@ -21,6 +21,8 @@ from plurank.thurstone.chains import match_rankings
 from plurank.types import Floats
 
 FIRST_LEAP, WANTED = 0.5, 0.8  # of a trajectory, in standard deviations; share of trajectories that are accepted
+SETTLED = 1.0  # root mean square of standard deviations that the mode moves in the last steps
+STEP = 0.4  # as a part of one of Newton's method, which are too long where the precision changes
 USUAL_SCALE, SCALE_ERROR = 0.5, 0.5  # of slopes: median, and standard deviation of the logarithm
 SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
 
@@ -38,10 +40,10 @@ class Effort:
     proposals: tuple[int, ...] = (0, 15, 50)  # sweeps before which weights are proposed by where the chain is
     most_sampled: int = 50_000  # comparisons for a chain; of more, draws are from a Gaussian
     most_in_part: int = 20_000  # comparisons for the chain that says where the Gaussian is about
-    n_steps: int = 2  # of Newton's method
+    n_steps: int = 8  # of Newton's method
     few_users: int = 1500  # who tell the precision of the Gaussian
-    more_weights: int = 64  # draws of users' weights for it
-    n_gradients: int = 6  # sets of such draws for a gradient
+    most_numbers: int = 6_000_000  # that are drawn at once: of very many users some are left out
+    more_weights: int = 64  # draws of users' weights for it, and for a step
 
 
 USUAL = Effort()
@@ -110,32 +112,35 @@ def _draw_gaussian(
 ) -> Iterator[tuple[Floats, Coefficients]]:
     """Draw from a Gaussian around the most probable scores and coefficients of all users.
 
-    A short chain of some users says where it is about; then come steps of Newton's method, with many draws of the
-    weights of all users. Their noise adds to the covariance.
+    A short chain of some users says where it is about; then come parts of steps of Newton's method, each with new
+    draws of the weights of all users. The later points are averaged, and the noise that is left adds to the covariance.
     """
     table = scores if scores.size > effort.most_scores else None
-    part = users.every_nth(max(users.comparisons.n_users * effort.most_in_part // len(users.comparisons), 1))
+    users = users.every_nth(max(effort.most_numbers // (effort.more_weights * scores.shape[1]), 1))
     short = replace(effort, burn_in=effort.burn_in // 2, n_draws=effort.n_draws // 3)
-    chain = list(_run_chain(part, scores, coefficients, score_prior, rng, short))
+    chain = list(_run_chain(users.with_most(effort.most_in_part), scores, coefficients, score_prior, rng, short))
     scale = _draw_scale(np.mean([each.slopes for _, each in chain], axis=0), rng)
     few = users.every_nth(effort.few_users)
     n_each = users.comparisons.n_users / few.comparisons.n_users
     empty = JointDensity(
         users, WeightDraws(np.zeros((0, *scores.shape[1:], 0)), np.zeros((0, 0))), scale, score_prior, table
     )
-    vector = np.mean([empty.to_vector(*each) for each in chain], axis=0)
+    vector, points = np.mean([empty.to_vector(*each) for each in chain], axis=0), []
     for _ in range(effort.n_steps):
         proposals, some = (Proposals.near(each, *empty.from_vector(vector)) for each in (users, few))
-        one, other = (
-            JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior, table) for _ in range(2)
-        )
+        one, other = (JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior, table) for _ in "12")
         precision, noise = one.split_precision(other, vector, n_each)
-        root, gradient = root_of(precision), np.zeros(len(vector))
-        for _ in range(effort.n_gradients):
-            density = JointDensity(users, proposals.draw(effort.more_weights, rng), scale, score_prior, table)
-            gradient += density.evaluate(vector).gradient / effort.n_gradients
-        vector = vector + cho_solve((root, True), gradient)
-    white = solve_triangular(root, solve_triangular(root, noise / effort.n_gradients, lower=True).T, lower=True)
+        root = root_of(precision)
+        density = JointDensity(users, proposals.draw(effort.more_weights, rng), scale, score_prior, table)
+        vector = vector + STEP * cho_solve((root, True), density.evaluate(vector).gradient)
+        points.append(vector)
+    n_last = effort.n_steps // 2
+    moved = np.linalg.norm(root.T @ (points[-1] - points[-1 - n_last])) / math.sqrt(len(vector))
+    if not moved < SETTLED:  # with few answers each, draws say too little of where the mode is
+        yield from _run_chain(users.with_most(effort.most_sampled), scores, coefficients, score_prior, rng, effort)
+        return
+    vector = np.mean(points[-n_last:], axis=0)
+    white = solve_triangular(root, solve_triangular(root, noise / n_last, lower=True).T, lower=True)
     spread = np.linalg.cholesky(np.eye(len(vector)) + (white + white.T) / 2.0)
     for normals in rng.standard_normal((effort.n_draws, len(vector))):
         yield empty.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))

@@ -65,6 +65,10 @@ class ComparedUsers:
         rows = np.arange(len(self.design)) % -(-len(self.design) // most) == 0
         return ComparedUsers(self.comparisons.take_users(rows), self.design[rows], self.mixing)
 
+    def with_most(self, most: int) -> "ComparedUsers":
+        """Return every n-th of these users, so that they have about as many comparisons at most."""
+        return self.every_nth(max(self.comparisons.n_users * most // max(len(self.comparisons), 1), 1))
+
     @cached_property
     def intercepted(self) -> Floats:
         """Covariates with a column of ones before them, (M, 1 + P)."""

@@ -147,13 +147,6 @@ def compare_some(said: RatedItems, rng: np.random.Generator) -> tuple[Codes, Cod
     return users[better], said.codes[better], said.codes[worse]
 
 
-class Trial(NamedTuple):
-    """Probabilities of what was held out, (n,): of the user, and by mean weights."""
-
-    own: Floats
-    by_mean: Floats
-
-
 class RatedCandidates(Candidates):
     """Candidates for the numbers of rankings and factors, fitted to the same training data by one short chain each."""
 
@@ -163,7 +156,7 @@ class RatedCandidates(Candidates):
         self.typical = typical
         self.held_out = HeldOutPairs.of(self.sample, rng)  # type: ignore[arg-type]
         self.found: dict[tuple[Mixing, int], Predictions] = {}
-        self.trials: dict[Shape, Trial] = {}
+        self.trials: dict[Shape, Floats] = {}
         self.draws: dict[Shape, list[Draw]] = {}
         self.seed = draw_seed(rng)
         if self.held_out is not None:
@@ -180,32 +173,32 @@ class RatedCandidates(Candidates):
         """The largest number of rankings that there are users for, and items: of more, weights are not determined."""
         return 1 if self.held_out is None else min(self.held_out.train.n_users, self.sample.n_items)
 
-    def attempt(self, shape: Shape) -> Trial:
-        """Fit one chain and predict what was held out."""
+    def attempt(self, shape: Shape) -> Floats:
+        """Fit one chain and return the probabilities of what was held out, (n,)."""
         if shape not in self.trials:
             assert self.held_out is not None
-            result = run_chain(self.observations, shape, [self.seed, 0], self.exposure, CHOICE_LENGTH)
-            self.draws[shape] = result.draws
-            users, held_out = [draw.known() for draw in result.draws], self.held_out
-            nobody = np.full(len(held_out.rows), -1, dtype=held_out.rows.dtype)
-            self.trials[shape] = Trial(
-                *(
-                    preference(result.draws, users, rows, *held_out[2:], rated=self.sample.kind != "rank")  # type: ignore[attr-defined]
-                    for rows in (held_out.rows, nobody)
-                )
-            )
+            self.draws[shape] = run_chain(self.observations, shape, [self.seed, 0], self.exposure, CHOICE_LENGTH).draws
+            self.trials[shape] = self._predict(shape, self.held_out.rows)
         return self.trials[shape]
+
+    def _predict(self, shape: Shape, rows: Codes) -> Floats:
+        """Probabilities of what was held out, (n,), of rows of users, -1 for unknown ones."""
+        draws, is_rated = self.draws[shape], self.sample.kind != "rank"  # type: ignore[attr-defined]
+        assert self.held_out is not None
+        return preference(draws, [draw.known() for draw in draws], rows, *self.held_out[2:], rated=is_rated)
 
     def evaluate(self, mixing: Mixing, n_rankings: int) -> Predictions:
         """Fit a number of rankings, and sum the log-likelihoods of what was held out by user."""
         if (mixing, n_rankings) not in self.found:
             assert self.held_out is not None
-            trial, n = self.attempt(Shape(n_rankings, 0)), self.sample.n_users
+            shape, n = Shape(n_rankings, 0), self.sample.n_users
+            probabilities = self.attempt(shape)
+            nobody = np.full(len(self.held_out.rows), -1, dtype=self.held_out.rows.dtype)
             users = look_up(self.held_out.train.users, self.sample.users, "user")[self.held_out.rows]
             own = np.zeros((n, 2, 2))
-            own[:, 0, 0] = np.bincount(users, np.log(trial.own), n)
+            own[:, 0, 0] = np.bincount(users, np.log(probabilities), n)
             own[:, 0, 1] = np.bincount(users, minlength=n)
-            by_mean = np.bincount(users, np.log(trial.by_mean), n).astype(np.float64)
+            by_mean = np.bincount(users, np.log(self._predict(shape, nobody)), n).astype(np.float64)
             self.found[mixing, n_rankings] = Predictions(own, by_mean)
         return self.found[mixing, n_rankings]
 
@@ -226,9 +219,9 @@ class RatedCandidates(Candidates):
         """Choose whose draws predictions average over: chains without factors, with them, or both; and return the
         probabilities of what was held out."""
         plain, full = Shape(n_rankings, 0), Shape(n_rankings, n_factors)
-        own: dict[tuple[Shape, ...], Floats] = {(plain,): self.attempt(plain).own}
+        own: dict[tuple[Shape, ...], Floats] = {(plain,): self.attempt(plain)}
         if n_factors:
-            own[full,] = self.attempt(full).own
+            own[full,] = self.attempt(full)
             own[plain, full] = (own[plain,] + own[full,]) / 2.0
         best = max(own, key=lambda shapes: float(np.log(own[shapes]).mean()))
         return list(best), own[best]
@@ -264,9 +257,11 @@ def fit_rated(
     found: dict[Shape, tuple[list[ChainResult], Convergence]] = {}
     for number, shape in enumerate(wanted):
         progress = _part_of(on_progress, number, len(wanted))
-        length = Length.of(_count_sweeps(source, shape, settings.max_iter), n_each)
+        length, inits = Length.of(_count_sweeps(source, shape, settings.max_iter), n_each), None
+        if shape != plain:
+            length, inits = length.shorten(), [result.chain for result in found[plain][0]]
         found[shape] = run_chains(
-            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people
+            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people, inits
         )
     n_factors = wanted[-1].n_factors
     exposure = exposure if n_factors else Exposure.none(source.n_items)
@@ -351,8 +346,8 @@ def _choose(
         shapes, own = candidates.choose_parts(n_rankings, n_factors)
     else:
         shapes = [Shape(n_rankings, n_factors)]
-        own = candidates.attempt(shapes[0]).own
-    one = candidates.attempt(Shape(1, 0)).own
+        own = candidates.attempt(shapes[0])
+    one = candidates.attempt(Shape(1, 0))
     assert candidates.held_out is not None
     quality = Quality.of(len(candidates.held_out.train), own, one)
     return selection, shapes, quality.to_dict(), candidates.find_help(n_rankings, people, source)

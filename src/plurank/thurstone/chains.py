@@ -1,7 +1,7 @@
 """Several chains: run them, keep some draws, and summarise what they agree on, with rankings in the same order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -38,6 +38,10 @@ class Length:
         burn_in = max(n_sweeps // 2, 1)
         kept = max(min(n_draws, n_sweeps - burn_in), 1)
         return cls(burn_in, kept, max((n_sweeps - burn_in) // kept, 1))
+
+    def shorten(self) -> "Length":
+        """Return the length of chains that begin where others ended: half of the burn-in."""
+        return replace(self, burn_in=max(self.burn_in // 2, 1))
 
 
 @dataclass
@@ -112,14 +116,15 @@ def match_rankings(scores: Floats, reference: Floats) -> Integers:
 
 @dataclass
 class ChainResult:
-    """What a chain leaves: draws, moments, its log-likelihood (n,) and probabilities of pairs (n, P) by sweep; and
-    tables of coefficients (n, 1 + P, K), where there are covariates of users."""
+    """What a chain leaves: draws, moments, its log-likelihood (n,) and probabilities of pairs (n, P) by sweep; where
+    there are covariates of users, tables of coefficients (n, 1 + P, K); and the chain itself."""
 
     draws: list[Draw]
     moments: Moments
     log_likelihoods: Floats
     pairs: Floats
     tables: Floats
+    chain: Chain
 
     def reorder(self, order: Integers) -> None:
         """Put the rankings into this order."""
@@ -137,9 +142,12 @@ def run_chain(
     on_progress: Progress = silent,
     prior: tuple[Floats, Floats] | None = None,
     people: Floats | None = None,
+    init: Chain | None = None,
 ) -> ChainResult:
-    """Run one chain; people: covariates (M, P) of the users."""
+    """Run one chain; people: covariates (M, P) of the users; init: a chain without factors, where this one begins."""
     chain = Chain(observations, shape, seed, exposure, prior, None if people is None else PeopleRegression(people))
+    if init is not None:
+        chain.begin_at(init)
     source = observations.source
     moments = Moments.blank(source.n_items, source.n_users, shape.n_rankings)
     rng = np.random.default_rng(0)  # the same pairs for all chains
@@ -162,7 +170,7 @@ def run_chain(
             draws.append(Draw.of(chain, number).reorder(order))
     logs = np.array(chain.log_likelihoods[length.burn_in :])
     kept = np.array(tables).reshape(len(tables), 1 if people is None else 1 + people.shape[1], shape.n_rankings)
-    return ChainResult(draws, moments, logs, np.array(pairs), kept[:: max(len(kept) // MOST_TABLES, 1)])
+    return ChainResult(draws, moments, logs, np.array(pairs), kept[:: max(len(kept) // MOST_TABLES, 1)], chain)
 
 
 def _pair_chances(chain: Chain, users: Integers, sides: Integers) -> Floats:
@@ -184,14 +192,18 @@ def run_chains(
     n_chains: int,
     on_progress: Progress = silent,
     people: Floats | None = None,
+    inits: Sequence[Chain | None] | None = None,
 ) -> tuple[list[ChainResult], Convergence]:
-    """Run several chains, the one with the highest mean log-likelihood first, and diagnose whether they agree."""
+    """Run several chains, the one with the highest mean log-likelihood first, and diagnose whether they agree; inits:
+    where they begin."""
 
     def report(n: int) -> Progress:
         return lambda stage, done: on_progress(stage, (n + done) / n_chains)
 
+    starts = inits or [None] * n_chains
     results = [
-        run_chain(observations, shape, [*seed, n], exposure, length, report(n), people=people) for n in range(n_chains)
+        run_chain(observations, shape, [*seed, n], exposure, length, report(n), people=people, init=starts[n])
+        for n in range(n_chains)
     ]  # one after the other: kernels use all threads
     convergence = Convergence.of(
         np.array([each.log_likelihoods for each in results]), np.array([each.pairs for each in results]),

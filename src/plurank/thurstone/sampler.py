@@ -31,6 +31,9 @@ from plurank.thurstone.people import PeopleRegression, counts_of
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
+# Sweeps from one move along the ridge to the next where observations are many: moves are short there, and each costs a
+# quarter of a sweep.
+MOVE_EVERY, MANY_OBSERVATIONS = 3, 200_000
 # Sweeps until the prior of weights is drawn, too: rankings begin so near together that it would follow weights to the
 # vertices first, and return by tiny steps only.
 WARM_UP = 50
@@ -227,12 +230,25 @@ class Chain:
         """Return the covariates (m, P) of the users of a block, which travel with it; None without any."""
         return None if self.people is None else self.people.design[block.begin : block.end]
 
+    def begin_at(self, other: "Chain") -> None:
+        """Begin where a chain with as many rankings and without factors is; factors remain as they are."""
+        before, known = self.population, 1 + self.shape.n_rankings
+        mean, precision = before.item_mean.copy(), before.item_precision.copy()
+        mean[:known], precision[:known, :known] = other.population.item_mean, other.population.item_precision
+        items = before.items.copy()
+        items[:, :known] = other.population.items[:, :known]
+        shared = {name: getattr(other.population, name) for name in ("counts", "cut_mean", "cut_precision", "slopes")}
+        self.population = before._replace(items=items, item_mean=mean, item_precision=precision, **shared)
+        for state, start in zip(self.states, other.states, strict=True):
+            state.vectors[:, :known] = start.vectors[:, :known]
+            state.cuts[:] = start.cuts
+
     def sweep(self) -> None:
         """Draw users, items and priors once."""
         self.n_sweeps += 1
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
-        power = self.move_size.draw(rng) if self.shape.n_rankings > 1 and self.prior is None else 1.0
+        power = self.move_size.draw(rng) if self._moves_on_ridge() else 1.0
         shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power)
         engine, blocks = self.observations.engine, self.observations.blocks
         units = list(zip(blocks, self.states, map(self._design_of, blocks), strict=True))
@@ -248,6 +264,11 @@ class Chain:
         self.population = self._draw_population(users, items[0], rng)
         if self.prior is None:
             self._shift(rng)
+
+    def _moves_on_ridge(self) -> bool:
+        """Whether this sweep tries to move along the ridge."""
+        every = MOVE_EVERY if len(self.observations.source) >= MANY_OBSERVATIONS else 1
+        return self.shape.n_rankings > 1 and self.prior is None and self.n_sweeps % every == 0
 
     def _draw_items(self, sums: ItemSums, key: Any) -> tuple[Floats, float]:
         """Draw items (Q, width), and return the log-likelihood of utilities with items integrated out."""
