@@ -70,6 +70,15 @@ def ask(said: Any, rng: np.random.Generator) -> tuple[dict[int, Any], Any]:
     return asked, pairs.select((place >= n_asked) & (place < n_asked + MOST_TESTED))
 
 
+def limit(pairs: plurank.Comparisons, most: int, rng: np.random.Generator) -> plurank.Comparisons:
+    """Draw at most so many pairs of each user."""
+    users = pairs.user_of_each()
+    order = np.lexsort((rng.random(len(pairs)), users))
+    place = np.empty(len(pairs), np.int64)
+    place[order] = np.arange(len(pairs)) - pairs.offsets[users[order]]
+    return pairs.select(place < most)
+
+
 def by_user(chances: Floats, test: Any) -> Floats:
     """Mean log-likelihood of each user's pairs."""
     users = test.user_of_each()

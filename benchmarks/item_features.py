@@ -31,7 +31,7 @@ from scipy.special import logit
 
 import plurank
 from benchmarks.common import parser_of, write_results
-from benchmarks.covariates import by_user
+from benchmarks.covariates import by_user, limit
 from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.covariates.case import Case, write_case
 from benchmarks.peers.environments import build, python_of
@@ -100,15 +100,6 @@ READERS = {
 def some_users(said: Any) -> Any:
     """Take 1,000 users, the same in every run."""
     return said.take_users(np.random.default_rng(0).permutation(said.n_users) < N_USERS)
-
-
-def limit(pairs: plurank.Comparisons, most: int, rng: np.random.Generator) -> plurank.Comparisons:
-    """Draw at most so many pairs of each user."""
-    users = pairs.user_of_each()
-    order = np.lexsort((rng.random(len(pairs)), users))
-    place = np.empty(len(pairs), np.int64)
-    place[order] = np.arange(len(pairs)) - pairs.offsets[users[order]]
-    return pairs.select(place < most)
 
 
 def split(votes: plurank.Comparisons, held_out: NDArray[np.bool_], rng: np.random.Generator) -> tuple[Any, Any]:

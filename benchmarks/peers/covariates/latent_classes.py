@@ -25,7 +25,7 @@ from scipy.special import logit
 
 import plurank
 from benchmarks.common import parser_of, write_results
-from benchmarks.covariates import N_TESTED, SETS, VOTES, Floats, ask, by_user, read
+from benchmarks.covariates import N_TESTED, SETS, VOTES, Floats, ask, by_user, limit, read
 from benchmarks.peers.calibration import calibrate, fit_slope
 from benchmarks.peers.covariates.case import Case, write_case
 from benchmarks.peers.environments import build, python_of
@@ -33,15 +33,6 @@ from benchmarks.peers.run import THREADS
 
 ENVIRONMENT, MODULE = "lcl", "benchmarks.peers.covariates.lcl_choice"
 SETTINGS = ((3, "probability"), (5, "probability"), (8, "probability"), (3, "utility"), (5, "utility"))
-
-
-def limit(pairs: plurank.Comparisons, most: int, rng: np.random.Generator) -> plurank.Comparisons:
-    """Draw at most so many pairs of each user."""
-    users = pairs.user_of_each()
-    order = np.lexsort((rng.random(len(pairs)), users))
-    place = np.empty(len(pairs), np.int64)
-    place[order] = np.arange(len(pairs)) - pairs.offsets[users[order]]
-    return pairs.select(place < most)
 
 
 def to_frame(pairs: plurank.Comparisons) -> pl.DataFrame:
