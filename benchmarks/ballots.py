@@ -147,7 +147,8 @@ def compare(name: str, folder: Path, seed: int, most: int) -> list[dict[str, Any
         rows.append(
             {
                 "set": name, "seed": seed, "method": method, "n_train": train.n_users, "n_test": test.n_users,
-                "n_items": train.n_items, "log_likelihood": mean_of(logs), "behind": mean_of(gap), "behind_se": error,
+                "n_items": train.n_items, "n_rankings": model.n_rankings_, "log_likelihood": mean_of(logs),
+                "behind": mean_of(gap), "behind_se": error,
             }
         )  # fmt: skip
         print(*rows[-1].values(), flush=True)
@@ -161,13 +162,9 @@ def main() -> None:
     parser.add_argument("--voters", type=int, default=2000)
     parser.add_argument("--sets", nargs="+", default=[*SETS], choices=SETS)
     given: argparse.Namespace = parser.parse_args()
-    rows = [
-        row
-        for name in given.sets
-        for seed in range(given.seeds)
-        for row in compare(name, given.data, seed, given.voters)
-    ]
-    write_results("ballots", rows)
+    for name in given.sets:
+        rows = [row for seed in range(given.seeds) for row in compare(name, given.data, seed, given.voters)]
+        write_results("ballots", rows, replacing="set")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from plurank import (
     SingleRanking,
     SkippedWarning,
 )
+from plurank.mixed.rated import RatedSettings
+from plurank.mixed.rated_candidates import RatedCandidates
 from plurank.mixed.rated_fields import ARRAYS
 from tests.contracts.equality import assert_same_model
 from tests.models.archives import npy, rezip
@@ -284,6 +286,22 @@ def test_the_number_of_rankings_is_chosen_on_held_out_observations(small):
     assert model.n_rankings_ == model.selection_["n_rankings"] == len(model.rankings_)
     assert sum(each["chosen"] for each in model.selection_["candidates"]) == 1
     assert model.quality_["n_test"] > 0
+
+
+@pytest.mark.parametrize(("n_rankings", "errors"), [(1, "normal"), (1, "gumbel"), (2, "normal")])
+def test_voters_who_do_not_differ_have_one_ranking_and_others_several(n_rankings, errors):
+    rng = np.random.default_rng(3)
+    scores = 1.5 * rng.standard_normal((n_rankings, 6))
+    utilities = rng.dirichlet(np.full(n_rankings, 0.5), 150) @ scores + getattr(rng, errors)(size=(150, 6))
+    ranks = 1 + np.argsort(np.argsort(-utilities, axis=1), axis=1)
+    users, items = np.repeat(np.arange(150), 6), np.tile(np.arange(6), 150)
+    ballots = Rankings.from_frame(pl.DataFrame({"user": users, "item": items, "rank": ranks.ravel()}))
+    candidates = RatedCandidates(ballots, RatedSettings(2, 0, 2, 1, 0), 2)
+    for number in (1, 2):
+        candidates.evaluate("utility", number)
+    choice = candidates.choose()
+    assert choice.n_rankings == n_rankings
+    assert "a choice" in choice.answer
 
 
 def test_factors_are_used_where_they_predict_better():

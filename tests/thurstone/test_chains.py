@@ -12,7 +12,7 @@ from plurank.engine.local import LocalEngine
 from plurank.kernels import threads
 from plurank.thurstone import blocks
 from plurank.thurstone.blocks import BlockData, Scale, cut_blocks
-from plurank.thurstone.chains import Length, match_rankings, run_chain, run_chains
+from plurank.thurstone.chains import Length, Moments, match_rankings, run_chain, run_chains
 from plurank.thurstone.diagnostics import LARGEST_R_HAT, Convergence, diagnose_draws
 from plurank.thurstone.draws import as_thresholds
 from plurank.thurstone.exposure import Exposure
@@ -230,7 +230,6 @@ def test_lengths_are_half_burn_in_and_as_many_draws_as_there_are_sweeps_for():
 
 
 def test_a_chain_with_factors_begins_where_one_without_is(ratings):
-    """Where factors of items are 0, the first sweep starts with the same likelihood."""
     plain = run(ratings, n_sweeps=20, shape=Shape(2, 0))
     full = Chain(plain.observations, SHAPE, [8, 0], Exposure.none(8))
     full.begin_at(plain)
@@ -267,6 +266,26 @@ def test_a_result_has_the_means_over_the_sweeps_that_are_kept(ratings):
     assert result.log_likelihoods.tolist() == chain.log_likelihoods[3:]
     np.testing.assert_allclose(result.moments.weights.sum(), 4 * ratings.n_users)
     assert result.moments.weights.max(axis=1).sum() <= total + 1e-9
+
+
+def test_variances_of_scores_grow_where_parts_or_chains_are_apart(rng):
+    def moments(means):
+        found = Moments.blank(4, 0, 2)
+        draws = np.repeat(means, 20, axis=0)[:, None, None] + rng.standard_normal((20 * len(means), 4, 2))
+        for n, scores in enumerate(draws):
+            found.scores += scores
+            found.products += scores[:, :, None] * scores[:, None, :]
+            found.n = n + 1
+            if found.n % 20 == 0:
+                found.end_part()
+        np.testing.assert_allclose(found.parts, draws.reshape(len(means), 20, 4, 2).mean(axis=1))
+        return found
+
+    together, apart = moments(np.zeros(5)), moments(np.full(5, 3.0))
+    alike = together.merge(moments(np.zeros(5))).variances(2)
+    np.testing.assert_allclose(alike.mean(), 1.0, atol=0.25)
+    # means 0 and 3: a variance of 9 / 4 around 1.5, and twice that of the mean of two chains, 9 / 2 / 2
+    np.testing.assert_allclose(together.merge(apart).variances(2).mean(), 1.0 + 9 / 4 + 2 * 9 / 4, rtol=0.15)
 
 
 def test_chains_are_in_the_order_of_their_likelihood_with_rankings_alike(ratings):

@@ -161,6 +161,11 @@ class Candidates:
         self.found: dict[Candidate, Predictions] = {}
         self._priors: dict[Candidate, Priors] = {}
 
+    @property
+    def unit(self) -> str:
+        """What predictions are counted by."""
+        return "comparison"
+
     @cached_property
     def enough(self) -> bool:
         """Whether anything can be said."""
@@ -211,7 +216,7 @@ class Candidates:
         if chosen[1] > 1 and way[0][1] == 1 and not (gain > PERSONAL * error and gain > SLIGHT / 2):
             chosen, reason = way[0], ONE
         listed = sorted(rows.values(), key=lambda row: (row.n_rankings > 1, row.mixing, row.n_rankings))
-        answer = _answer(listed, rows[chosen]) + reason
+        answer = _answer(listed, rows[chosen], self.unit) + reason
         return Choice(*chosen[::-1], answer, listed, self._influence(chosen, way[0]))
 
     def _choose_mixing(self) -> Mixing:
@@ -341,9 +346,9 @@ def mean_and_error(sums: Floats) -> tuple[float, float]:
     return float(mean), float(error)
 
 
-def _answer(rows: list[CandidateRow], chosen: CandidateRow) -> str:
+def _answer(rows: list[CandidateRow], chosen: CandidateRow, unit: str) -> str:
     how = f", mixed by {chosen.mixing}" if chosen.n_rankings > 1 else ""
-    text = f"{count(chosen.n_rankings, 'ranking')}{how}: held-out log-likelihood {chosen.held_out:.4f} a comparison"
+    text = f"{count(chosen.n_rankings, 'ranking')}{how}: held-out log-likelihood {chosen.held_out:.4f} a {unit}"
     rivals = [f"{row.held_out:.4f} with one ranking" for row in rows if row.n_rankings == 1]
     others = [row for row in rows if row.mixing != chosen.mixing and row.n_rankings > 1]
     if others:

@@ -9,30 +9,28 @@ held-out observations best.
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, replace
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from plurank.choices import Auto, Mixing
-from plurank.data.encoding import look_up
-from plurank.data.rated import RatedItems
-from plurank.data.split import some_users
+from plurank.choices import Auto
 from plurank.engine.local import Engine
 from plurank.metrics.predictions import Quality
-from plurank.mixed.candidates import AUTO_NUMBERS, Candidates, Choice, Predictions, search
-from plurank.mixed.membership_regression import choose_slope_scale_by, compose, weights_of
+from plurank.mixed.candidates import AUTO_NUMBERS, Choice, search
+from plurank.mixed.membership_regression import compose, weights_of
+from plurank.mixed.rated_candidates import RatedCandidates
 from plurank.mixed.rated_fields import DRAWN
 from plurank.models.base import FitResult
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.regression.coefficients import Coefficients
 from plurank.text import count
 from plurank.thurstone.blocks import RatedSource, Scale
-from plurank.thurstone.chains import ChainResult, Length, Moments, run_chain, run_chains
+from plurank.thurstone.chains import ChainResult, Length, Moments, run_chains
 from plurank.thurstone.diagnostics import Convergence
-from plurank.thurstone.draws import Draw, preference
+from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
 from plurank.thurstone.sampler import Observations, Shape, find_exposure
-from plurank.types import Codes, Floats, Integers, Progress, silent
+from plurank.types import Floats, Integers, Progress, silent
 
 LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities: ndtr(x) is about expit(1.702 x)
 N_DRAWS = 40  # that predictions average over
@@ -40,11 +38,7 @@ LEAST_CHAINS = 2
 # Sweeps for each iteration allowed: where observations are few, sweeps cost little, and intervals need more of them.
 MOST_SWEEPS, SOME_SWEEPS, FEW_OBSERVATIONS, MANY_OBSERVATIONS = 8.0, 3.0, 100_000, 200_000
 COST_OF_USER = 3  # in a sweep, in observations
-SAMPLE = 400_000  # observations that choices are made by
-SHARE = 0.2  # of a user's items that are held out
-CHOICE_LENGTH = Length(60, 10, 4)
-MOST_PAIRS = 10  # for each item held out
-LEAST_HELD_OUT = 20  # pairs, or nothing is chosen
+SLOWNESS_OF_ORDERS = 2  # orders say less than ratings how far rankings lie apart, and chains move more slowly
 FEW_FACTORS, MANY_FACTORS, ENOUGH = 5, 10, 300_000  # factors, and observations for many of them
 MOST_BYTES = 2 * 10**9  # of draws of users; where users are many, fewer draws are kept
 FEWEST_DRAWS = 10
@@ -108,132 +102,14 @@ def as_arrays(draws: list[Draw], scale: Scale, exposure: Exposure) -> dict[str, 
     }
 
 
-class HeldOutPairs(NamedTuple):
-    """Pairs of held-out items of the same user: rows of users (n,), preferred and other items (n,), all numbered as in
-    the training data."""
-
-    train: RatedItems
-    rows: Codes
-    winners: Codes
-    losers: Codes
-
-    @classmethod
-    def of(cls, sample: RatedItems, rng: np.random.Generator) -> "HeldOutPairs | None":
-        """Hold out a share of every user's items; None where that leaves nothing to predict."""
-        held_out = sample.draw_held_out(SHARE, "item", rng)
-        left = np.bincount(sample.user_of_each()[~held_out], minlength=sample.n_users)
-        held_out &= (left > 0)[sample.user_of_each()]
-        if not held_out.any():
-            return None
-        train, test = sample.select(~held_out), sample.select(held_out)
-        pairs = compare_some(test, rng)
-        if len(pairs[0]) < LEAST_HELD_OUT:
-            return None
-        return cls(train, look_up(test.users, train.users, "user")[pairs[0]], pairs[1], pairs[2])
-
-
-def compare_some(said: RatedItems, rng: np.random.Generator) -> tuple[Codes, Codes, Codes]:
-    """Compare some pairs of items of the same user with different levels: rows of users, better and worse items."""
-    sizes = np.diff(said.offsets)
-    first = np.repeat(np.arange(len(said)), np.repeat(np.minimum(sizes - 1, MOST_PAIRS), sizes))
-    users = said.user_of_each()
-    step = 1 + (rng.random(len(first)) * (sizes[users[first]] - 1)).astype(np.int64)
-    begin = said.offsets[:-1][users[first]]
-    second = begin + (first - begin + step) % sizes[users[first]]
-    pairs = np.unique(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1), axis=0)
-    worse, better = pairs.T  # sorted by level
-    clear = said.levels[worse] < said.levels[better]
-    better, worse = better[clear], worse[clear]
-    return users[better], said.codes[better], said.codes[worse]
-
-
-class RatedCandidates(Candidates):
-    """Candidates for the numbers of rankings and factors, fitted to the same training data by one short chain each."""
-
-    def __init__(self, source: RatedSource, settings: RatedSettings, typical: int) -> None:
-        rng = as_generator(draw_seed(as_generator(settings.random_state)))
-        self.sample = some_users(source, SAMPLE, rng)  # type: ignore[arg-type]
-        self.typical = typical
-        self.held_out = HeldOutPairs.of(self.sample, rng)  # type: ignore[arg-type]
-        self.found: dict[tuple[Mixing, int], Predictions] = {}
-        self.trials: dict[Shape, Floats] = {}
-        self.draws: dict[Shape, list[Draw]] = {}
-        self.seed = draw_seed(rng)
-        if self.held_out is not None:
-            self.observations = Observations.of(self.held_out.train)
-            self.exposure = find_exposure(self.observations, rng)
-
-    @property
-    def enough(self) -> bool:
-        """Whether anything can be said."""
-        return self.held_out is not None
-
-    @property
-    def most_rankings(self) -> int:
-        """The largest number of rankings that there are users for, and items: of more, weights are not determined."""
-        return 1 if self.held_out is None else min(self.held_out.train.n_users, self.sample.n_items)
-
-    def attempt(self, shape: Shape) -> Floats:
-        """Fit one chain and return the probabilities of what was held out, (n,)."""
-        if shape not in self.trials:
-            assert self.held_out is not None
-            self.draws[shape] = run_chain(self.observations, shape, [self.seed, 0], self.exposure, CHOICE_LENGTH).draws
-            self.trials[shape] = self._predict(shape, self.held_out.rows)
-        return self.trials[shape]
-
-    def _predict(self, shape: Shape, rows: Codes) -> Floats:
-        """Probabilities of what was held out, (n,), of rows of users, -1 for unknown ones."""
-        draws, is_rated = self.draws[shape], self.sample.kind != "rank"  # type: ignore[attr-defined]
-        assert self.held_out is not None
-        return preference(draws, [draw.known() for draw in draws], rows, *self.held_out[2:], rated=is_rated)
-
-    def evaluate(self, mixing: Mixing, n_rankings: int) -> Predictions:
-        """Fit a number of rankings, and sum the log-likelihoods of what was held out by user."""
-        if (mixing, n_rankings) not in self.found:
-            assert self.held_out is not None
-            shape, n = Shape(n_rankings, 0), self.sample.n_users
-            probabilities = self.attempt(shape)
-            nobody = np.full(len(self.held_out.rows), -1, dtype=self.held_out.rows.dtype)
-            users = look_up(self.held_out.train.users, self.sample.users, "user")[self.held_out.rows]
-            own = np.zeros((n, 2, 2))
-            own[:, 0, 0] = np.bincount(users, np.log(probabilities), n)
-            own[:, 0, 1] = np.bincount(users, minlength=n)
-            by_mean = np.bincount(users, np.log(self._predict(shape, nobody)), n).astype(np.float64)
-            self.found[mixing, n_rankings] = Predictions(own, by_mean)
-        return self.found[mixing, n_rankings]
-
-    def find_help(self, n_rankings: int, people: Floats | None, source: RatedSource) -> bool:
-        """Check on held-out users whether covariates (M, P) of the source's users predict their weights."""
-        if people is None or n_rankings == 1:
-            return False
-        assert self.held_out is not None
-        plain = Shape(n_rankings, 0)
-        self.attempt(plain)
-        draws = self.draws[plain]
-        rows = look_up(self.held_out.train.users, source.users, "user")
-        constant = Coefficients.constant(np.mean([draw.counts for draw in draws], axis=0), people.shape[1])
-        rng = np.random.default_rng([self.seed, 1])
-        return choose_slope_scale_by(weights_of(draws, people[rows]), constant, rng) is not None
-
-    def choose_parts(self, n_rankings: int, n_factors: int) -> tuple[list[Shape], Floats]:
-        """Choose whose draws predictions average over: chains without factors, with them, or both; and return the
-        probabilities of what was held out."""
-        plain, full = Shape(n_rankings, 0), Shape(n_rankings, n_factors)
-        own: dict[tuple[Shape, ...], Floats] = {(plain,): self.attempt(plain)}
-        if n_factors:
-            own[full,] = self.attempt(full)
-            own[plain, full] = (own[plain,] + own[full,]) / 2.0
-        best = max(own, key=lambda shapes: float(np.log(own[shapes]).mean()))
-        return list(best), own[best]
-
-
 def _count_sweeps(source: RatedSource, shape: Shape, max_iter: int) -> int:
     """Return the number of sweeps of a chain; those with factors predict only, and intervals need no more of them."""
     if len(source) >= MANY_OBSERVATIONS:
         return max_iter
     cost = len(source) + COST_OF_USER * source.n_users
     most = SOME_SWEEPS if shape.n_factors else MOST_SWEEPS
-    return int(max_iter * np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, most))
+    slow = SLOWNESS_OF_ORDERS if source.kind == "rank" and not shape.n_factors else 1
+    return slow * int(max_iter * np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, most))
 
 
 def fit_rated(
@@ -280,7 +156,7 @@ def fit_rated(
     predicting = [draw for draw in draws if draw.share]
     moments = reduce(Moments.merge, (result.moments for result in shown))
     return _summarise(
-        source, moments, best.log_likelihoods, found[shapes[-1]][1], selection=choice, quality=quality,
+        source, moments, len(shown), best.log_likelihoods, found[shapes[-1]][1], selection=choice, quality=quality,
         arrays={**as_arrays(draws, observations.scale, exposure), **_regression_of(shown, draws, people, helps)},
         explained=explain_variance(by_rankings, predicting) if n_factors else None,
     )  # fmt: skip
@@ -354,7 +230,7 @@ def _choose(
 
 
 def _summarise(
-    source: RatedSource, moments: Moments, log_likelihoods: Floats, convergence: Convergence, **rest: Any
+    source: RatedSource, moments: Moments, n_chains: int, log_likelihoods: Floats, convergence: Convergence, **rest: Any
 ) -> RatedFit:
     """Summarise the rankings that are shown: posterior means, standard deviations and correlations."""
     n = moments.n
@@ -373,7 +249,7 @@ def _summarise(
         converged=convergence.converged,
         observed={"rank": "rankings", "vote": "votes", "rating": "ratings"}[source.kind],
         scores=LOG_ODDS * scores,
-        score_errors=LOG_ODDS * np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0)),
+        score_errors=LOG_ODDS * np.sqrt(moments.variances(n_chains)),
         score_correlations=_mean_correlations(covariances),
         user_concentration=concentrations(weights, moments.squares / n),
         score_scale=max(float(LOG_ODDS * scores.std()), 1e-6),

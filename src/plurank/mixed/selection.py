@@ -164,7 +164,7 @@ def select_rankings(
     if rated is None:
         tried = Candidates(as_source(source), model.settings, typical)
     else:
-        from plurank.mixed.rated import RatedCandidates  # takes long to load, and is for ratings alone
+        from plurank.mixed.rated_candidates import RatedCandidates  # takes long to load, and is for ratings alone
 
         tried = RatedCandidates(rated, model.rated_settings(rated), typical)
     if not tried.enough:

@@ -16,6 +16,7 @@ from plurank.types import Floats, Integers, Progress, silent
 
 SAME = 0.8  # correlation of scores between chains that have found the same rankings
 MOST_TABLES = 120  # of coefficients that a chain keeps
+N_PARTS = 5  # of a chain, whose means say how far that of the chain may be off
 N_PAIRS = 20  # whose probabilities are followed to see whether chains agree
 
 
@@ -39,6 +40,11 @@ class Length:
         kept = max(min(n_draws, n_sweeps - burn_in), 1)
         return cls(burn_in, kept, max((n_sweeps - burn_in) // kept, 1))
 
+    @property
+    def part(self) -> int:
+        """Sweeps of a part of what is kept."""
+        return max(self.n_draws * self.thin // N_PARTS, 1)
+
     def shorten(self) -> "Length":
         """Return the length of chains that begin where others ended: half of the burn-in."""
         return replace(self, burn_in=max(self.burn_in // 2, 1))
@@ -46,14 +52,15 @@ class Length:
 
 @dataclass
 class Moments:
-    """Means and products over the sweeps of a chain: centred scores (Q, K) and their products (Q, K, K), weights (M, K)
-    and their squares summed (M,), counts (K,)."""
+    """Sums over the sweeps of a chain: centred scores (Q, K) and their products (Q, K, K), weights (M, K) and their
+    squares summed (M,), counts (K,); and means of scores over parts of the chain, (parts, Q, K)."""
 
     scores: Floats
     products: Floats
     weights: Floats
     squares: Floats
     counts: Floats
+    parts: Floats
     logs: list[float] = field(default_factory=list)
     n: int = 0
 
@@ -62,8 +69,9 @@ class Moments:
         """Begin with nothing."""
         k = n_rankings
         return cls(
-            np.zeros((n_items, k)), np.zeros((n_items, k, k)), np.zeros((n_users, k)), np.zeros(n_users), np.zeros(k)
-        )
+            np.zeros((n_items, k)), np.zeros((n_items, k, k)), np.zeros((n_users, k)), np.zeros(n_users), np.zeros(k),
+            np.zeros((0, n_items, k)),
+        )  # fmt: skip
 
     def add(self, chain: Chain) -> Integers:
         """Add where the chain is, with rankings in the order of the mean so far; returns that order."""
@@ -87,11 +95,27 @@ class Moments:
         self.logs.append(float(np.log(chain.population.counts.sum())))
         return order
 
+    def end_part(self) -> None:
+        """Keep the mean of the scores since the last part ended."""
+        before = len(self.parts)
+        size = self.n // (before + 1)  # parts are of the same length
+        mean = (self.scores - size * self.parts.sum(axis=0)) / size
+        self.parts = np.concatenate([self.parts, mean[None]])
+
+    def variances(self, n_chains: int) -> Floats:
+        """Posterior variances of scores, (Q, K), and twice those of their means, which may be off where chains are
+        short or apart: draws lie around the mean, and so does the truth around what it should be."""
+        spread = np.diagonal(self.products, axis1=1, axis2=2) / self.n - (self.scores / self.n) ** 2
+        chains = self.parts.reshape(n_chains, -1, *self.scores.shape).mean(axis=1)
+        of_mean = [each.var(axis=0, ddof=1) / len(each) for each in (self.parts, chains) if len(each) > 1]
+        return np.asarray(np.maximum(spread, 0.0) + 2.0 * np.max([np.zeros_like(spread), *of_mean], axis=0))
+
     def merge(self, other: "Moments") -> "Moments":
         """Add those of another chain, with rankings in the same order."""
         return Moments(
             self.scores + other.scores, self.products + other.products, self.weights + other.weights,
-            self.squares + other.squares, self.counts + other.counts, [*self.logs, *other.logs], self.n + other.n,
+            self.squares + other.squares, self.counts + other.counts, np.concatenate([self.parts, other.parts]),
+            [*self.logs, *other.logs], self.n + other.n,
         )  # fmt: skip
 
     def agrees(self, other: "Moments") -> bool:
@@ -105,7 +129,7 @@ class Moments:
     def reorder(self, order: Integers) -> None:
         """Put the rankings into this order."""
         self.scores, self.weights, self.counts = self.scores[:, order], self.weights[:, order], self.counts[order]
-        self.products = self.products[:, order][:, :, order]
+        self.products, self.parts = self.products[:, order][:, :, order], self.parts[:, :, order]
 
 
 def match_rankings(scores: Floats, reference: Floats) -> Integers:
@@ -163,6 +187,8 @@ def run_chain(
         if after <= 0:
             continue
         order = moments.add(chain)
+        if after % length.part == 0:
+            moments.end_part()
         if people is not None:
             tables.append(table_of(chain.population.counts, chain.population.slopes)[:, order])
         pairs.append(_pair_chances(chain, users, sides))
