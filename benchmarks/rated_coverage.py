@@ -1,6 +1,6 @@
 """Ratings, votes and rankings simulated from the model: are parameters recovered, and do intervals hold?
 
-    python -m benchmarks.rated_coverage [--seeds 5] [--calibration 40]
+    python -m benchmarks.rated_coverage [--seeds 5] [--calibration 40] [--kinds rankings] [--first-seed 1000]
 
 Coverage: how often the truth lies in 90 % intervals of scores (centred, rankings aligned) and of users' weights.
 Calibration (simulation-based): parameters are drawn from their prior, data from the parameters, and ranks of the true
@@ -136,10 +136,12 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--calibration", type=int, default=40, help="populations drawn from the prior")
+    parser.add_argument("--kinds", nargs="+", choices=list(CUTS), default=list(CUTS))
+    parser.add_argument("--first-seed", type=int, default=0, help="of the populations whose parameters are fixed")
     given = parser.parse_args()
     rows = []
     for case in CASES:
-        for seed in range(given.seeds):
+        for seed in range(given.first_seed, given.first_seed + given.seeds if case[0] in given.kinds else 0):
             rows.append(cover(*case, seed))
             print(rows[-1], flush=True)
         write_results("rated_coverage", rows)
@@ -147,8 +149,9 @@ def main() -> None:
     for seed in range(given.calibration):
         ranks += [{"seed": seed, "quantity": name, "below": value} for name, value in calibrate(seed).items()]
         print(seed, flush=True)
-    write_results("rated_calibration", ranks)
-    draw(pl.DataFrame(ranks))
+    if ranks:
+        write_results("rated_calibration", ranks)
+        draw(pl.DataFrame(ranks))
 
 
 def draw(ranks: pl.DataFrame) -> None:
