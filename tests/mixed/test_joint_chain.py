@@ -69,6 +69,19 @@ def test_the_gradient_is_that_of_finite_differences(mixing, given, as_wholes, rn
     np.testing.assert_allclose(by_user.sum(axis=0), [(a - b) / 2e-5 for a, b in near], rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("as_wholes", [False, True], ids=["items one by one", "rankings as wholes"])
+def test_scores_beyond_floating_point_have_no_density(as_wholes, rng):
+    scores, coefficients = draw_prior(rng, 2, 0.5)
+    users, _ = simulate(rng, scores, coefficients, "probability")
+    draws = Proposals.near(users, scores, coefficients).draw(8, rng)
+    density = JointDensity(users, draws, 0.7, None, scores if as_wholes else None)
+    vector = np.where(np.arange(len(density.to_vector(scores, coefficients))) < 4, 1e12, 0.0)
+    assert density.evaluate(vector).value == -np.inf
+    moved, accepted = move(density, density.to_vector(scores, coefficients), 1e-12 * np.eye(len(vector)), rng)
+    assert not accepted
+    np.testing.assert_array_equal(moved, density.to_vector(scores, coefficients))
+
+
 @pytest.mark.parametrize("mixing", ["utility", "probability"])
 def test_sweeps_leave_the_joint_distribution_of_parameters_and_data_as_it_was(mixing, rng):
     """As in Geweke's test: if parameters, weights and data are drawn from the model, so are they after some sweeps.
