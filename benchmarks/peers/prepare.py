@@ -10,7 +10,7 @@ new users   20 % of the users held out, asked 5, 10 and then 20 comparisons; wha
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from benchmarks.peers.case import Case, Train, write_case
 from benchmarks.peers.sets import People
 
 Task = Literal["new pairs", "new items", "new users"]
+TASKS: tuple[Task, ...] = get_args(Task)
 SHARES = {"new pairs": 0.2, "new items": 0.25, "new users": 0.2}
 GIVEN = (5, 10, 20)
 MOST_QUESTIONS = 100  # a user

@@ -5,7 +5,7 @@
     python -m benchmarks.peers.run --data FOLDER --seeds 10     the full match; goes on where it stopped
 
 Writes results/peers_simulated.csv, peers_small.csv or peers.csv (a row for every case and method) and the table as .md;
-with --sets or --methods, files of the same names and _part, so that a part does not take the place of the whole.
+with --sets, --methods or --tasks, files of the same names and _part, so that a part does not take the place of the whole.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from benchmarks.common import RESULTS, parser_of, write_results
 from benchmarks.peers.case import read_about, read_answers
 from benchmarks.peers.environments import PINS, build, python_of
 from benchmarks.peers.methods import METHODS, code_of
-from benchmarks.peers.prepare import prepare, tasks_of
+from benchmarks.peers.prepare import TASKS, prepare, tasks_of
 from benchmarks.peers.score import score
 from benchmarks.peers.sets import SETS, SIMULATED, SMALL, read_people
 from benchmarks.peers.table import write_table
@@ -40,7 +40,7 @@ def prepare_cases(given: argparse.Namespace) -> list[Path]:
     everybody = {name: read_people(name, given.data, given.most_users) for name in given.sets}
     for seed in range(given.seeds):
         for name, people in everybody.items():
-            for task in tasks_of(people):
+            for task in (task for task in tasks_of(people) if task in given.tasks):
                 folder = given.work / name.replace(" ", "-") / task.replace(" ", "-") / str(seed)
                 folders.append(folder)
                 if not (folder / "case.json").exists():
@@ -152,6 +152,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--sets", nargs="+", choices=[*SETS, SIMULATED])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--most-pairs", type=int, help=f"training pairs a user: {FULL_PAIRS}, small {SMALL_PAIRS}")
     parser.add_argument("--most-users", type=int, help=f"users of a set: all, small {SMALL_USERS}")
     parser.add_argument("--threads", type=int, default=1)
@@ -166,7 +167,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, help="folder for cases and predictions")
     given = parser.parse_args()
     given.name = "peers_simulated" if given.data is None else "peers_small" if given.small else "peers"
-    if given.sets or set(given.methods) != set(METHODS):
+    if given.sets or set(given.methods) != set(METHODS) or set(given.tasks) != set(TASKS):
         given.name += "_part"
     given.seeds = given.seeds or (SMALL_SEEDS if given.small else 10)
     given.most_pairs = given.most_pairs or (SMALL_PAIRS if given.small else FULL_PAIRS)
@@ -200,6 +201,7 @@ def command_of(given: argparse.Namespace) -> str:
         words += [f"--most-users {given.most_users}"] if given.most_users else []
     if given.name.endswith("_part"):
         words += ["--sets", *(f"'{name}'" for name in given.sets), "--methods", *given.methods]
+        words += ["--tasks", *(f"'{name}'" for name in given.tasks)] if set(given.tasks) != set(TASKS) else []
     if given.earlier:
         words += ["--earlier", *(file.name for file in given.earlier)]
     return " ".join(words)
