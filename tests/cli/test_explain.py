@@ -36,7 +36,7 @@ def test_explain_shows_the_attributes_asked_for(run, explained):
     assert "female" in text
     assert "cups" in text
     assert "style" not in text
-    assert "there is no covariate 'height'" in run("explain", explained, "--attribute", "height", code=2).stderr
+    assert "there is no attribute 'height'" in run("explain", explained, "--attribute", "height", code=2).stderr
 
 
 def test_explain_gives_json(run, explained):
@@ -87,7 +87,7 @@ def test_a_model_without_covariates_is_explained_with_a_table(run, survey, tmp_p
     run("fit", survey / "votes.csv", "-k", 2, "--mixing", "probability", "-o", model)
     text = run("explain", model, "--people", survey / "people.csv", "--attribute", "region").stdout
     assert "north" in text
-    assert "These intervals are too narrow: they leave out that the rankings are uncertain." in " ".join(text.split())
+    assert "The intervals leave out that the rankings are uncertain, and may be too narrow." in " ".join(text.split())
 
 
 def test_options_of_covariates_that_have_no_use_are_refused(run, survey, tmp_path):
@@ -134,7 +134,10 @@ def test_explain_and_show_print_what_each_ranking_rewards(run, fitted_shop):
         text = run(*words).stdout
         assert "sweet" in text
         assert "In log odds, compared with an item that is average in all features." in " ".join(text.split())
-        assert "colour" not in text.split("rewards")[-1]
+    assert "colour" in run("explain", fitted_shop, "--features").stdout
+    assert "colour" not in run("show", fitted_shop).stdout.split("rewards")[-1]
+    unclear = " ".join(run("explain", fitted_shop, "--features", "--attribute", "colour").stdout.split())
+    assert unclear.startswith("No ranking clearly rewards any of the features: all intervals hold 0.")
     assert (
         "What each ranking rewards (all features: plurank explain MODEL --features):" in run("show", fitted_shop).stdout
     )
@@ -146,7 +149,7 @@ def test_explain_gives_what_rankings_reward_as_json(run, fitted_shop):
     best = [entry for entry in found if entry["level"].startswith("90%")]
     assert all(entry["lower"] > 0.5 for entry in best)
     wrong = run("explain", fitted_shop, "--features", "--attribute", "height", code=2).stderr
-    assert "there is no covariate 'height'" in wrong
+    assert "there is no attribute 'height'" in wrong
 
 
 def test_features_are_asked_of_models_that_have_some(run, mixed_file, fitted_shop, shop):

@@ -156,7 +156,7 @@ def test_a_description_says_as_much_as_it_likes(people):
     assert not one[1:].any()
     assert not nothing.any()
     assert design.matrix([]).shape == (0, design.n_columns)
-    with pytest.raises(DataError, match="there is no covariate 'agee'; the model knows age, style, fan and income"):
+    with pytest.raises(DataError, match="there is no attribute 'agee'; the model knows age, style, fan and income"):
         design.matrix({"agee": 50})
     with pytest.raises(DataError, match="age must be a number, as it was in the fit, got 'old'"):
         design.matrix({"age": "old"})
@@ -215,7 +215,7 @@ def test_all_have_one_level_and_keep_the_others(people):
     np.testing.assert_allclose(missing, design.matrix(people.with_columns(income=None)))
     with pytest.raises(DataError, match="style has no level 'nutty'; its levels are bold, fruity, mild"):
         design.vary(matrix, "style", "nutty")
-    with pytest.raises(DataError, match="there is no covariate 'height'"):
+    with pytest.raises(DataError, match="there is no attribute 'height'"):
         design.vary(matrix, "height", 1)
 
 

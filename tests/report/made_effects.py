@@ -55,7 +55,7 @@ class WithEffects:
         if covariate is None:
             return found
         if covariate not in found["attribute"]:
-            raise ParameterError(f"there is no covariate {covariate!r}.")
+            raise ParameterError(f"there is no attribute {covariate!r}.")
         return found.filter(pl.col("attribute") == covariate)
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 3  # covariates that `plurank show` prints
 TOO_NARROW = (
-    "These intervals are too narrow: they leave out that the rankings are uncertain. Those of a fit with the table do "
-    "not: plurank fit --people FILE."
+    "The intervals leave out that the rankings are uncertain, and may be too narrow. A fit with the table counts on "
+    "it: plurank fit --people FILE."
 )
 
 
@@ -73,7 +73,8 @@ def explain_command(
         emit_json(found.to_dicts())
         return
     print_effects(out(), found)
-    if people is not None and getattr(fitted, "covariates", None) is None:
+    is_sampled = getattr(fitted, "draw_scores_", None) is not None  # its weights were drawn together with the rankings
+    if people is not None and getattr(fitted, "covariates", None) is None and not is_sampled:
         out().print(TOO_NARROW, style="dim")
 
 
@@ -133,11 +134,19 @@ def print_effects(console: "Console", found: "pl.DataFrame", most: int | None = 
 
 def print_item_effects(console: "Console", found: "pl.DataFrame", most: int | None = None) -> None:
     """Print what each ranking rewards; of ``most`` features, those with the largest clear effects."""
+    import polars as pl
+
     from plurank.report.effects import order_features, pivot_items
 
-    order = order_features(found)[:most]
+    clear = order_features(found)
+    if found.select((pl.col("effect") == 0.0).all()).item():
+        console.print("Features do not predict the scores of items held out, so that no ranking rewards any of them.")
+        return
+    if not clear:
+        console.print("No ranking clearly rewards any of the features: all intervals hold 0.")
+    rest = [name for name in found["attribute"].unique(maintain_order=True) if name not in clear]
+    order = clear[:most] if most is not None else [*clear, *rest]
     if not order:
-        console.print("Features do not predict the scores of items held out: no ranking clearly rewards any of them.")
         return
     console.print(shares_tables(console, *pivot_items(found, order)))
     console.print("In log odds, compared with an item that is average in all features.", style="dim")

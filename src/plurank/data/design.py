@@ -107,7 +107,7 @@ class Design:
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
-        raise DataError(f"there is no covariate {shorten(repr(name), 60)}; the model knows {self._known}.")
+        raise DataError(f"there is no attribute {shorten(repr(name), 60)}; the model knows {self._known}.")
 
     @property
     def _known(self) -> str:

@@ -40,7 +40,8 @@ def draw_shares(tables: Floats, design: Floats, sizes: Floats | None = None) -> 
     sizes (m,), over groups of people."""
     sizes = np.ones(len(design)) if sizes is None else sizes
     shares = sizes / sizes.sum()
-    return np.array([shares @ softmax(table[0] + design @ table[1:]) for table in tables])
+    drawn = [shares @ softmax(table[0] + design @ table[1:]) for table in tables]
+    return np.minimum(drawn, 1.0)  # sums in floating point may exceed it
 
 
 def probability_of_direction(differences: Floats) -> Floats:
