@@ -5,7 +5,7 @@
     python -m benchmarks.peers.run --data FOLDER --seeds 10     the full match; goes on where it stopped
 
 Writes results/peers_simulated.csv, peers_small.csv or peers.csv (a row for every case and method) and the table as .md;
-with --sets, --methods or --tasks, files of the same names and _part, so that a part does not take the place of the whole.
+with --sets, --methods or --tasks, files of the same names and _part, so that a part does not replace the whole.
 """
 
 import argparse

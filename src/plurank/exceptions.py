@@ -74,16 +74,16 @@ class Message:
     @property
     def expected(self) -> str:
         """What the parameter must be."""
-        return _join(self._expected, as_python)
+        return _write_all(self._expected, as_python)
 
     @property
     def hint(self) -> str:
         """How to fix it."""
-        return _join(self._hint, as_python)
+        return _write_all(self._hint, as_python)
 
     def format(self, write: Callable[[Argument], str]) -> str:
         """Return the whole message, with its parameters as ``write`` gives them."""
-        parts = (_join(self._statement(), write), _join(self._hint, write))
+        parts = (_write_all(self._statement(), write), _write_all(self._hint, write))
         return " ".join(part for part in parts if part)
 
     def within(self, name: str, known: str | None = None) -> Self:
@@ -94,7 +94,7 @@ class Message:
         first, *rest = _parts(self._statement())
         if isinstance(first, str) and first.startswith(known or name):
             parts = (f"{name}{first.removeprefix(known or name)}", *rest)
-        elif known is None and name in _join(self._statement(), as_python):
+        elif known is None and name in _write_all(self._statement(), as_python):
             return self
         else:
             parts = (f"{name}: ", first, *rest)
@@ -121,7 +121,7 @@ def _parts(words: Words) -> tuple[str | Argument, ...]:
     return (words,) if isinstance(words, str) else words
 
 
-def _join(words: Words, write: Callable[[Argument], str]) -> str:
+def _write_all(words: Words, write: Callable[[Argument], str]) -> str:
     return "".join(part if isinstance(part, str) else write(part) for part in _parts(words))
 
 

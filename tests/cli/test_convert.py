@@ -122,14 +122,24 @@ def test_a_table_with_one_column_per_item_becomes_ratings_that_are_fitted(run, t
     assert (found["kind"], found["n_ratings"], found["n_users"]) == ("ratings", 4, 2)
 
 
-def test_rankings_with_what_was_offered_are_written_as_they_are(run, tmp_path):
+def test_rankings_are_written_as_they_are(run, tmp_path):
     (tmp_path / "ballots.csv").write_text("user,item,rank\nann,tea,1\nann,milk,2\nbob,juice,1\n")
-    run("convert", tmp_path / "ballots.csv", "-o", tmp_path / "all.csv", "--to", "ratings", "--offered", "all")
+    run("convert", tmp_path / "ballots.csv", "-o", tmp_path / "all.csv", "--to", "ratings")
     frame = pl.read_csv(tmp_path / "all.csv")
     assert frame.columns == ["user", "item", "rank"]
-    assert (frame.height, frame["rank"].null_count()) == (6, 3)
-    message = run(
-        "convert", tmp_path / "all.csv", "-o", tmp_path / "x.csv", "--to", "ratings", "--column", "rating=rank",
-        "--offered", "all", code=2,
-    ).stderr  # fmt: skip
-    assert "--offered is for rankings, got ratings" in message
+    assert set(frame.iter_rows()) == {("ann", "tea", 1), ("ann", "milk", 2), ("bob", "juice", 1)}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--offered", "all"), ("--pairs", "partial"), ("--ties", "both"), ("--pairs-per-rating", "3"),
+        ("--include-suspicious",),
+    ],
+)  # fmt: skip
+def test_options_of_comparisons_are_not_taken_silently_for_ratings(run, tmp_path, option):
+    (tmp_path / "ballots.csv").write_text("user,item,rank\nann,tea,1\nann,milk,2\nbob,juice,1\n")
+    output = tmp_path / "all.csv"
+    message = run("convert", tmp_path / "ballots.csv", "-o", output, "--to", "ratings", *option, code=2).stderr
+    assert f"{option[0]} goes with --to comparisons" in " ".join(message.split())
+    assert not output.exists()

@@ -1,6 +1,7 @@
 """What known users said about items counts beyond the rankings that they follow."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -93,9 +94,78 @@ def test_an_update_with_new_items_and_users_keeps_effects_with_their_items(model
     mixed_ids = copy.deepcopy(model)
     mixed_ids.users_ = mixed_ids.users_.astype(object)
     updated = mixed_ids.update(more)
-    before, after = model.known_effects.of_user(5).table()[0], updated.known_effects.of_user(5).table()[0]
+    before, after = model.known_effects.of_user(5).table(1.0)[0], updated.known_effects.of_user(5).table(1.0)[0]
     np.testing.assert_allclose(after[:N_ITEMS], before)
     assert len(after) == N_ITEMS + 1
+
+
+def test_items_added_later_leave_effects_with_their_users_and_items(parts):
+    items = pl.DataFrame({"item": range(N_ITEMS + 2), "length": np.arange(N_ITEMS + 2) % 5})
+    model = MixedRanking(2, mixing="utility", random_state=0).fit(parts[0], items=items.head(N_ITEMS))
+    before = model.predict_proba(asked(parts[2]))
+    model.add_items(items)
+    np.testing.assert_allclose(model.predict_proba(asked(parts[2])), before, rtol=1e-6)
+    model.update(parts[1])
+
+
+def test_places_of_items_that_a_user_did_not_compare_are_uncertain_by_the_scale_of_effects(model, parts):
+    answers = [(0, 1), (2, 1), (2, 3)]
+    known = MixedRanking(2, mixing="utility", random_state=0).fit(parts[0])
+    known.users_ = known.users_.astype(object)
+    known.update(Comparisons.from_arrays(["new"] * 3, *zip(*answers, strict=True), items=list(range(N_ITEMS))))
+    for ranked, plain in (
+        (model.fold_in(answers).rank(), without_effects(model).fold_in(answers).rank()),
+        (known.rank("new"), without_effects(known).rank("new")),
+    ):
+        widths = [
+            (frame["upper"] - frame["lower"]).to_numpy()
+            for frame in (each.filter(pl.col("item") > 3).sort("item") for each in (ranked, plain))
+        ]
+        assert (widths[0] >= widths[1]).all()
+        assert widths[0].mean() > widths[1].mean() + 1.0
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    """Ratings of users with tastes of their own, to learn from, and comparisons of others with these."""
+    rng = np.random.default_rng(1)
+    base, own = np.linspace(1, -1, 20), rng.standard_normal((150, 20))
+    users, items = (each.ravel() for each in np.indices((150, 20)))
+    values = np.clip(np.round(3 + (base + own + 0.5 * rng.standard_normal(own.shape)).ravel()), 1, 5)
+    part = rng.random(own.shape).argsort(axis=1).ravel()
+    train, test = (
+        pl.DataFrame({"user": users[rows], "item": items[rows], "rating": values[rows]})
+        for rows in (part < 8, (part >= 8) & (part < 10))
+    )
+    pairs = test.join(train, on="user").filter(pl.col("rating") != pl.col("rating_right"))
+    return Comparisons.from_ratings(train), pairs
+
+
+def test_effects_of_comparisons_made_from_ratings_are_chosen_by_items_held_out(ratings):
+    comparisons, pairs = ratings
+    model = MixedRanking(2, mixing="utility", random_state=0).fit(comparisons)
+    assert model.known_effect_scale_ < model.user_effect_scale_  # pairs of the same items follow from each other
+    question = pairs.select("user", left="item", right="item_right")
+    won = (pairs["rating"] > pairs["rating_right"]).to_numpy()
+
+    def log_likelihood(each):
+        chances = each.predict_proba(question)
+        return np.log(np.where(won, chances, 1.0 - chances)).mean()
+
+    assert log_likelihood(model) > log_likelihood(without_effects(model)) + 0.05
+
+
+def test_what_was_said_counts_the_same_at_once_and_in_an_update(ratings):
+    comparisons, _ = ratings
+    model = MixedRanking(2, mixing="utility", random_state=0).fit(comparisons)
+    user = comparisons.users[0]
+    clone = replace(comparisons.take_users(comparisons.users == user), users=np.array(["clone"], object), ratings=None)
+    model.users_ = model.users_.astype(object)
+    model.update(clone)
+    known, rows = model.known_effects, np.array([0, len(model.users_) - 1])
+    assert list(model.users_[rows]) == [user, "clone"]
+    errors = [known.of_user(int(row)).table(9.0)[1] for row in rows]
+    np.testing.assert_allclose(errors[0], errors[1], rtol=0.15)
 
 
 @pytest.mark.parametrize("keys", [[0, 0], [3, 2], [-1, 0], [0, 6]])

@@ -349,6 +349,17 @@ def test_two_observations_are_enough_and_one_is_not():
         fit(Ratings.from_arrays(["a", "b"], ["x", "y"], [1, 2]), 3)
 
 
+@pytest.mark.parametrize("n_voters", [1, 2])
+def test_a_ballot_or_two_are_fitted_although_nothing_can_be_chosen(n_voters):
+    users, ranks = np.repeat(np.arange(n_voters), 60), np.tile(np.arange(60), n_voters)
+    ballots = Rankings.from_frame(pl.DataFrame({"user": users, "item": ranks, "rank": ranks + 1}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MixedRanking(random_state=0, max_iter=3).fit(ballots)
+    assert model.n_rankings_ == 1
+    assert model.rank()["item"][0] < 20
+
+
 @pytest.mark.parametrize("n_factors", [-1, 1.5, "some"])
 def test_wrong_numbers_of_factors_are_refused(small, n_factors):
     with pytest.raises(ParameterError, match="n_factors must be"):

@@ -115,7 +115,7 @@ def open_source(
     if not file.is_dir():
         if not rated and offered is None:
             return read_data(file, columns, ties, items)
-        found = read_rated(file, columns, ties, items, offered)
+        found = read_rated_file(file, columns, ties, items, offered)
         return found if rated or isinstance(found, plurank.Comparisons) else found.to_comparisons()
     if columns or ties != "half":
         raise ParameterError(f"{file} is a store: use --column and --ties with `plurank ingest`, which created it.")
@@ -141,7 +141,7 @@ def read_data(file: Path, columns: dict[str, str] | None, ties: Ties, items: Pat
     return made
 
 
-def read_rated(
+def read_rated_file(
     file: Path, columns: dict[str, str] | None, ties: Ties, items: Path | None, offered: str | None = None
 ) -> "Comparisons | RatedItems":
     """Read comparisons, answers to the service, ratings or rankings, as they are."""

@@ -41,9 +41,7 @@ Offered = Annotated[
         help="Rankings: items not ranked are below those ranked; all items, or those in FILE, one a line or a table.",
     ),
 ]
-ComparisonsFile = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Output file for comparisons: .csv or .parquet.")
-]
+ComparisonsFile = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Output file: .csv or .parquet.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by `plurank fit`.")]
 EngineOption = Annotated[
     choices.EngineName, typer.Option("--engine", help="Run work on a store locally or on a Dask cluster.")

@@ -28,10 +28,11 @@ from plurank.text import count, describe_size, label
 if TYPE_CHECKING:
     import polars as pl
 
-    from plurank import Comparisons, Rankings, RatedStore, Ratings, Simulation, Store
+    from plurank import Comparisons, RatedStore, Simulation, Store
     from plurank.data.coded import Exclusion
 
 UNCOMPARED = "in no comparison"
+PAIRS_PER_RATING = 5.0
 
 
 def simulate_command(
@@ -182,7 +183,7 @@ def convert_command(
     pairs: Annotated[Pairs, typer.Option(help="Ratings: compare all pairs, or a random sample.")] = "full",
     pairs_per_rating: Annotated[
         float, typer.Option(metavar="N", help="With --pairs partial: pairs per rating of a user.")
-    ] = 5,
+    ] = PAIRS_PER_RATING,
     ties: Annotated[
         RatingTies,
         typer.Option(help="Equal values: no comparison, one each way, or one at random."),
@@ -227,7 +228,14 @@ def convert_command(
     Reports excluded users and items: users with a single rating or equal ratings make no comparison.
     """
     if to == "ratings":
-        _convert_to_ratings(data, output, parse_columns(column), items, offered, as_json=as_json)
+        given = {
+            "--pairs": pairs != "full", "--pairs-per-rating": pairs_per_rating != PAIRS_PER_RATING,
+            "--ties": ties != "ignore", "--offered": offered is not None, "--include-suspicious": include_suspicious,
+        }  # fmt: skip
+        for name in (name for name, is_given in given.items() if is_given):
+            advice = "Give it to plurank fit." if name == "--offered" else "Leave it out."
+            raise ParameterError(f"{name} goes with --to comparisons, got --to ratings. {advice}")
+        _convert_to_ratings(data, output, parse_columns(column), items, as_json=as_json)
         return
     target = check_table(output, data)
     _check_offered(offered, ties)
@@ -255,23 +263,17 @@ def convert_command(
 
 
 def _convert_to_ratings(
-    data: Path, output: Path, columns: dict[str, str] | None, items: Path | None, offered: str | None, *, as_json: bool
+    data: Path, output: Path, columns: dict[str, str] | None, items: Path | None, *, as_json: bool
 ) -> None:
-    """Write ratings, votes or rankings in one form: a row for each item that a user rated, ranked or was offered."""
+    """Write ratings, votes or rankings in one form: a row for each item that a user rated or ranked."""
     if is_feedback(data):
         raise ParameterError(f"{data.name} holds answers to comparisons, no ratings. Leave --to ratings out.")
     target = check_table(output, data)
     table = None if items is None else plurank.read_items(items)
     with progress(f"reading {data.name}"), about(data):
         kind, frame, excluded = _read_rated(data, columns)
-        if kind == "rankings":
-            said: Ratings | Rankings = plurank.Rankings.from_frame(
-                frame, offered=parse_offered(offered), columns=columns, items=table
-            )
-        elif offered is not None:
-            raise ParameterError(f"--offered is for rankings, got {kind}. Leave it out.")
-        else:
-            said = plurank.Ratings.from_frame(frame, columns=columns, items=table)
+        read = plurank.Rankings if kind == "rankings" else plurank.Ratings
+        said = read.from_frame(frame, columns=columns, items=table)
         write_table(said.to_frame(), target)
     left_out = (*excluded, *said.excluded)
     if as_json:

@@ -9,7 +9,7 @@ from rich.filesize import decimal
 import plurank
 from plurank.cli import inputs, options
 from plurank.cli.explain import MOST_SHOWN, print_effects, print_item_effects
-from plurank.cli.inputs import add_texts, describe_store, read_rated
+from plurank.cli.inputs import add_texts, describe_store, read_rated_file
 from plurank.cli.output import emit_json, out, progress
 from plurank.cli.summaries import print_committee, print_model, print_user
 from plurank.cli.tables import facts
@@ -95,7 +95,7 @@ def _check_model_options(user: str | None, committee: int | None, file: Path) ->
 def _show_data(file: Path, column: list[str] | None, ties: Any, items: Path | None, *, as_json: bool) -> None:
     from plurank.data.rated import RatedItems
 
-    source = read_rated(file, inputs.parse_columns(column), ties, items)
+    source = read_rated_file(file, inputs.parse_columns(column), ties, items)
     if isinstance(source, RatedItems):
         emit_json(source.summary()) if as_json else _print_rated(source, file)
         return

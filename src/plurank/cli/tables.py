@@ -36,15 +36,15 @@ def candidates_table(candidates: list[dict[str, Any]]) -> Table:
     for name in ("Known users", "New users", "All users", "Behind the best"):
         table.add_column(name, justify="right")
     for row in candidates:
-        behind = "best" if row["behind"] == 0 else _with_error(row, "behind")
-        known, new, everybody = (_with_error(row, name) for name in ("by_comparison", "by_user", "held_out"))
+        behind = "best" if row["behind"] == 0 else _format_error(row, "behind")
+        known, new, everybody = (_format_error(row, name) for name in ("by_comparison", "by_user", "held_out"))
         way = "any" if row["n_rankings"] == 1 else row["mixing"]
         mark, style = ("*", "bold") if row["chosen"] else ("", None)
         table.add_row(mark, str(row["n_rankings"]), way, known, new, everybody, behind, style=style)
     return table
 
 
-def _with_error(row: dict[str, Any], name: str) -> str:
+def _format_error(row: dict[str, Any], name: str) -> str:
     error = row[f"{name}_se"]
     return "none" if row[name] is None else f"{row[name]:.4f}" if error is None else f"{row[name]:.4f} ±{error:.4f}"
 

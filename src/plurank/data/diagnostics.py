@@ -100,7 +100,7 @@ class DataReport:
                 f"{len(self.alike_items):,} items ({shown}) differ only in spaces around them: are they the same?"
             )
         if self.uncompared_items:
-            found.append(f"{_list_some(self.uncompared_items)} never compared: any place in a ranking is a guess.")
+            found.append(f"{_list_items(self.uncompared_items)} never compared: any place in a ranking is a guess.")
         if not self.is_connected:
             sizes = ", ".join(f"{len(group):,}" for group in self.item_groups[:5])
             more = ", ..." if len(self.item_groups) > 5 else ""
@@ -109,9 +109,9 @@ class DataReport:
                 f"other (of {sizes}{more} items): the order of the groups is a guess."
             )
         if self.undefeated_items:
-            found.append(f"{_list_some(self.undefeated_items)} never beaten: how far above the others is a guess.")
+            found.append(f"{_list_items(self.undefeated_items)} never beaten: how far above the others is a guess.")
         if self.winless_items:
-            found.append(f"{_list_some(self.winless_items)} never preferred: how far below the others is a guess.")
+            found.append(f"{_list_items(self.winless_items)} never preferred: how far below the others is a guess.")
         if self.n_duplicates:
             found.append(
                 f"{count(self.n_duplicates, 'comparison')} {'repeats' if self.n_duplicates == 1 else 'repeat'} "
@@ -195,7 +195,7 @@ def _link(lower: Codes, higher: Codes, n_items: int) -> Codes:
     return first
 
 
-def _list_some(items: list[Any]) -> str:
+def _list_items(items: list[Any]) -> str:
     return f"item {_some(items)} was" if len(items) == 1 else f"{len(items):,} items ({_some(items)}) were"
 
 

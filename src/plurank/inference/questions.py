@@ -94,7 +94,7 @@ CHUNK = 4096  # committees at a time
 GREEDY, GREEDY_WITH_COSTS = 1.0 - 1.0 / e, (1.0 - 1.0 / e) / 2.0
 
 
-class Choice(NamedTuple):
+class CommitteeChoice(NamedTuple):
     """The items chosen, in the order in which they help, and the least share of the best possible coverage that they
     are sure to have: 1 where all committees were tried, 0 where both their number and their costs are limited and
     nothing is promised."""
@@ -110,7 +110,7 @@ def pack_rows(marks: NDArray[np.bool_]) -> Bits:
     return np.ascontiguousarray(padded).view(np.uint64)
 
 
-def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float | None) -> Choice:
+def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float | None) -> CommitteeChoice:
     """Choose at most ``size`` items, (Q, n_words) bits each, whose costs (Q,) stay within a budget."""
     affordable = np.argsort(-_covered(bits), kind="stable")
     if costs is not None and budget is not None:
@@ -120,7 +120,7 @@ def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float 
     least = size if costs is None else 1  # without costs more items never serve fewer
     if _is_small(len(affordable), range(least, size + 1), bits.shape[1]):
         found = _try_all(bits, affordable, range(least, size + 1), costs, budget)
-        return Choice(_by_gain(bits, found), 1.0)
+        return CommitteeChoice(_by_gain(bits, found), 1.0)
     starts = [_take_greedily(bits, affordable, size, costs, budget)]
     if costs is not None:
         starts.append(_take_greedily(bits, affordable, size, costs, budget, by_cost=False))
@@ -128,7 +128,7 @@ def choose_committee(bits: Bits, size: int, costs: Floats | None, budget: float 
     chosen = max(tried, key=lambda items: int(_covered(np.bitwise_or.reduce(bits[items]))))
     is_best = _covered(np.bitwise_or.reduce(bits[chosen])) == _covered(np.bitwise_or.reduce(bits[affordable]))
     promised = GREEDY if costs is None else GREEDY_WITH_COSTS if size == len(affordable) else 0.0
-    return Choice(_by_gain(bits, chosen), 1.0 if is_best else promised)
+    return CommitteeChoice(_by_gain(bits, chosen), 1.0 if is_best else promised)
 
 
 def _is_small(n_items: int, sizes: range, n_words: int) -> bool:
@@ -151,7 +151,7 @@ def _try_all(
 ) -> list[int]:
     best, most = [], -1
     for size in sizes:
-        for tried in _chunks(items.tolist(), size):
+        for tried in _parts(items.tolist(), size):
             allowed = tried if costs is None else tried[costs[tried].sum(axis=1) <= budget]
             if not len(allowed):
                 continue
@@ -162,7 +162,7 @@ def _try_all(
     return best
 
 
-def _chunks(items: list[int], size: int) -> Iterator[NDArray[np.int64]]:
+def _parts(items: list[int], size: int) -> Iterator[NDArray[np.int64]]:
     every = combinations(items, size)
     while part := list(islice(every, CHUNK)):
         yield np.array(part, np.int64)

@@ -84,12 +84,13 @@ class UserEffects:
         values, errors = (column[at].astype(np.float64) for column in (self.values, self.errors))
         return np.where(known, values, 0.0), np.where(known, errors, np.nan)
 
-    def table(self) -> tuple[Floats, Floats]:
-        """Return effects and errors of all items for the first user, (Q,) each; 0 where there are none."""
-        found = np.zeros((2, self.n_items))
+    def table(self, scale: float) -> tuple[Floats, Floats]:
+        """Return effects and errors of all items for the first user, (Q,) each; 0 and the scale of effects where the
+        user did not compare an item."""
+        values, errors = np.zeros(self.n_items), np.full(self.n_items, scale)
         own = self.keys < self.n_items
-        found[:, self.keys[own]] = self.values[own], self.errors[own]
-        return found[0], found[1]
+        values[self.keys[own]], errors[self.keys[own]] = self.values[own], self.errors[own]
+        return values, errors
 
 
 def log_odds(chances: Floats) -> Floats:
@@ -155,4 +156,4 @@ def choose_scale(trials: Sequence[HeldOutEffects]) -> float | None:
 def check_scale(value: Any) -> None:
     """Raise a ValueError where a model's file has no scale of user effects; older files have None."""
     if value is not None and not (is_number(value) and 0.0 < value < np.inf):
-        raise ValueError("user_effect_scale_ is not positive")
+        raise ValueError("a scale of user effects is not positive")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plurank.data.comparisons import Comparisons
+from plurank.data.comparisons import Comparisons, draw_held_out
 from plurank.data.encoding import look_up
 from plurank.data.split import every_nth_user, weigh_observations
 from plurank.elementary import log_expit
@@ -27,6 +27,7 @@ from plurank.types import Codes, Floats
 
 EFFECT_SAMPLE = 50_000  # comparisons that the scale of user effects is chosen by
 EFFECT_SHARE, MOST_EFFECT_SPLITS = 0.5, 3  # of a user's comparisons that are held out for that, at most
+ITEM_SHARE = 0.3  # of a user's items, where comparisons are made from ratings
 MOST_KEPT = 5_000_000  # comparisons whose users' effects are kept
 INFLUENCE_SAMPLE = 250_000  # comparisons
 SINGLE_PASSES = 20  # to fit one ranking for everybody
@@ -34,18 +35,24 @@ Refit = Callable[[Comparisons, int], Sequence[Member]]  # fit comparisons with a
 
 
 def choose_effect_scale(
-    refit: Refit, source: Comparisons | Store, least_users: int, rng: np.random.Generator
+    refit: Refit, source: Comparisons | Store, least_users: int, rng: np.random.Generator, *, by_item: bool = False
 ) -> float | None:
     """Choose the scale of users' own effects on items by comparisons that are held out of fits with the same priors.
 
-    The rankings must not know them: they would seem to leave nothing to say of users.
+    The rankings must not know them: they would seem to leave nothing to say of users. by_item: hold out items of users,
+    and predict how these compare with others, as comparisons made from ratings imply each other.
     """
     sample = every_nth_user(source, EFFECT_SAMPLE)
     users, trials = sample.user_of_each(), []
     for child in spawn(rng, int(np.clip(EFFECT_SAMPLE // max(len(sample), 1), 1, MOST_EFFECT_SPLITS))):
-        shares = EFFECT_SHARE * child.random(sample.n_users)  # some are asked little, some much
-        held_out = child.random(len(sample)) < shares[users]
-        asked, test = sample.select(~held_out), sample.select(held_out)
+        if by_item:
+            kept, unrelated = draw_held_out(sample, ITEM_SHARE, "item", child)
+            held_out = ~kept & ~unrelated  # of comparisons of two items held out, effects say nothing
+        else:
+            shares = EFFECT_SHARE * child.random(sample.n_users)  # some are asked little, some much
+            held_out = child.random(len(sample)) < shares[users]
+            kept = ~held_out
+        asked, test = sample.select(kept), sample.select(held_out)
         if not len(test) or asked.n_users < least_users:
             continue
         members = refit(asked, draw_seed(child))

@@ -86,6 +86,7 @@ OWN_FIELDS: Fields = {
     "concentration_error_": JsonField(check_error),
     "quality_": JsonField(check_quality),
     "user_effect_scale_": JsonField(check_scale),
+    "known_effect_scale_": JsonField(check_scale),
     "user_effect_keys_": Field("i", ("user effects",), "pairs of user and item", True),
     "user_effects_": Field("f", ("user effects",), "a score", True, single=True),
     "user_effect_errors_": Field("f", ("user effects",), "positive", True, single=True),
@@ -188,6 +189,9 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         the gain rests on.
     user_effect_scale_ : float or None
         Standard deviation of users' own effects on items beyond their rankings; None where these predict nothing.
+    known_effect_scale_ : float or None
+        The same for users of the training data. It differs where comparisons are made from ratings, as pairs of the
+        same items then follow from each other; it is chosen by items held out.
     user_effects_, user_effect_errors_, user_effect_keys_ : ndarray or None
         Effects of known users on items that they compared, standard errors, and ``user * n_items + item`` by position;
         None of more than five million comparisons.
@@ -448,7 +452,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
     def _store(self, result: FitResult) -> None:
         for name in rated_fields.FIELDS:
             setattr(self, name, "comparisons" if name == "observed_" else None)  # unless the fit found others
-        for name in (*people.FIELDS, *item_features.FIELDS, *EFFECTS):
+        for name in (*people.FIELDS, *item_features.FIELDS, *EFFECTS, "known_effect_scale_"):
             setattr(self, name, None)
         super()._store(result)
         if isinstance(result, MixedFit) and isinstance(result.component, OrderedComponent):
@@ -570,7 +574,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
             )
         with one_blas_thread():
             if self.posterior is None:
-                self._update(self.as_observed(more), people, on_progress)
+                self._update(more, people, on_progress)
             else:
                 self._update_draws(more, people, on_progress)
         self._add_votes(more)
@@ -583,14 +587,15 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         items, item_codes = join_labels(self.items_, more.items, "item")
         users, user_codes = join_labels(self.users_, more.users, "user")
         sides = item_codes[more.winners], item_codes[more.losers]
-        comparisons = Comparisons(*sides, more.offsets, items, more.users, more.weights)
+        renumbered = Comparisons(*sides, more.offsets, items, more.users, more.weights)
+        observed = replace(renumbered, weights=self.as_observed(more).weights)
         priors = Priors(self.mean_weights_, self.concentration_, self.score_scale_)
         new = self.describe_users(users[len(self.users_) :], people)
         known = Known(
             priors, self._members(), self.score_errors_, user_codes, len(items), len(users), self.prior_counts(new),
-            self.user_effect_scale_, self.known_effects,
+            self.known_effect_scale_, self.known_effects,
         )  # fmt: skip
-        for name, value in update_fit(self._chosen_settings, known, comparisons, on_progress).items():
+        for name, value in update_fit(self._chosen_settings, known, renumbered, observed, on_progress).items():
             setattr(self, f"{name}_", value)
         self.items_, self.users_ = items, users
         if self.people_ is not None and new is not None:

@@ -97,6 +97,7 @@ class MixedFit(FitResult):
     quality: dict[str, Any] | None = None
     influence: dict[str, Any] | None = None
     user_effect_scale: float | None = None
+    known_effect_scale: float | None = None
     user_effect_keys: Integers | None = None
     user_effects: Floats | None = None
     user_effect_errors: Floats | None = None
@@ -150,8 +151,10 @@ def _look_beyond_rankings(
         return _fit_rankings(own, Users(comparisons), found.from_ratings, fresh, own.generators(), silent).members()
 
     members = found.members()
-    found.user_effect_scale = choose_effect_scale(refit, source, settings.n_rankings, rng)
-    vars(found).update(arrays_of(find_all_effects(members, found.user_effect_scale, source)))
+    found.user_effect_scale = found.known_effect_scale = choose_effect_scale(refit, source, settings.n_rankings, rng)
+    if found.from_ratings and found.user_effect_scale is not None:
+        found.known_effect_scale = choose_effect_scale(refit, source, settings.n_rankings, rng, by_item=True)
+    vars(found).update(arrays_of(find_all_effects(members, found.known_effect_scale, source)))
     found.influence = find_influence(members, source, found.rating_weight if found.from_ratings else None, settings.tol)
 
 
@@ -396,11 +399,13 @@ class Known:
     effects: UserEffects | None = None
 
 
-def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_progress: Progress) -> dict[str, Any]:
+def update_fit(
+    settings: Settings, known: Known, more: Comparisons, comparisons: Comparisons, on_progress: Progress
+) -> dict[str, Any]:
     """Refine scores and the weights of the users at hand, with the earlier posterior as the prior.
 
     Earlier comparisons count as a Gaussian around the scores, with their standard errors, and as a Dirichlet around
-    each known user's weights, with its concentration.
+    each known user's weights, with its concentration. comparisons: more, counted as what was observed.
     """
     first, codes = known.members[0].users, known.codes
     n_new_items, n_new_users = known.n_items - len(known.errors), known.n_users - len(first.weights)
@@ -438,7 +443,7 @@ def update_fit(settings: Settings, known: Known, comparisons: Comparisons, on_pr
     stacked = _stack_members(weights_of_others, scores.shape, known.n_users)
     members = members_of(refined.component, now, *stacked.values())
     return {
-        **arrays_of(update_effects(members, known.effect_scale, known.effects, codes.astype(np.int32), comparisons)),
+        **arrays_of(update_effects(members, known.effect_scale, known.effects, codes.astype(np.int32), more)),
         "scores": scores, "rankings": refined.component.rankings,
         "score_errors": errors, "score_correlations": correlations,
         "user_weights": weights, "mean_weights": mean_of(weights), "user_concentration": user_concentration,

@@ -180,6 +180,9 @@ class ItemFeatures(ScoredRankings, loadable=False):
     def _append_items(self, new: Any, scores: Floats, errors: Floats) -> None:
         """Append items (n,) to every fitted attribute, with scores (n, K) and their errors (n, K)."""
         n = len(new)
+        if self.user_effect_keys_ is not None:  # row * n_items + item
+            rows, items = np.divmod(self.user_effect_keys_, len(self.items_))
+            self.user_effect_keys_ = rows * (len(self.items_) + n) + items
         for name, field in self.fields.items():
             value = getattr(self, name)
             if "Q" in field.shape and value is not None and name != "rankings_":

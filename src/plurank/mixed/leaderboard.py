@@ -57,7 +57,9 @@ class ScoredRankings(RankingModel, loadable=False):
         """Rank all items for one person, with what their own answers add."""
         if own is None:
             return super().rank_person(weights, followed, own)
-        scores, shift = self._with_effects(weights, *own.table())
+        scores, shift = self._with_effects(
+            weights, *own.table(self.known_effect_scale_ or self.user_effect_scale_ or 0.0)
+        )
         frame = board(self.items_, np.argsort(-scores, kind="stable"), scores)
         return self._with_places(frame, weights, followed, shift)
 

@@ -103,8 +103,8 @@ class RatedCandidates(Candidates):
 
     @property
     def enough(self) -> bool:
-        """Whether anything can be said."""
-        return self.held_out is not None
+        """Whether anything can be said: of ballots, by others' ballots."""
+        return self.held_out is not None and (self.rankings is None or self.rankings.n_users > 1)
 
     @property
     def most_rankings(self) -> int:
@@ -162,7 +162,11 @@ class RatedCandidates(Candidates):
         folds = rng.permutation(np.arange(ballots.n_users) % FOLDS)
         found, choices = np.zeros((ballots.n_users, 2)), count_choices(ballots)
         for fold in range(FOLDS if ballots.n_users < FOLDS * ENOUGH_VOTERS else 1):
-            asked = np.flatnonzero((folds == fold) & (choices > 0))[:ENOUGH_VOTERS]
+            asked = np.flatnonzero((folds == fold) & (choices > 0))
+            if len(asked) > ENOUGH_VOTERS:
+                asked = np.sort(rng.permutation(asked)[:ENOUGH_VOTERS])
+            if not len(asked):
+                continue
             others = Observations.of(ballots.take_users(folds != fold))
             draws = run_chain(others, shape, [self.seed, 1 + fold], self.exposure, BALLOT_LENGTH).draws
             voters = ballots.take_users(np.isin(np.arange(ballots.n_users), asked))

@@ -39,16 +39,16 @@ def _is_nearly_simplex(array: NDArray[Any], _: Sizes) -> bool:
     return bool((array >= 0).all() and np.allclose(array.sum(axis=-1), 1.0, atol=1e-4))  # single precision
 
 
-def _is_within(array: NDArray[Any], largest: float) -> bool:
+def _is_at_most(array: NDArray[Any], largest: float) -> bool:
     return bool((np.abs(array) <= largest).all())  # false for NaN, too
 
 
 RULES: dict[str, Callable[[NDArray[Any], Sizes], bool]] = {
     "any": lambda _, __: True,
-    "finite": lambda array, _: _is_within(array, LARGEST),
-    "a score": lambda array, _: _is_within(array, LARGEST_SCORE),
-    "not negative": lambda array, _: bool((array >= 0).all() and _is_within(array, LARGEST)),
-    "positive": lambda array, _: bool((array > 0).all() and _is_within(array, LARGEST)),
+    "finite": lambda array, _: _is_at_most(array, LARGEST),
+    "a score": lambda array, _: _is_at_most(array, LARGEST_SCORE),
+    "not negative": lambda array, _: bool((array >= 0).all() and _is_at_most(array, LARGEST)),
+    "positive": lambda array, _: bool((array > 0).all() and _is_at_most(array, LARGEST)),
     "between 0 and 1": lambda array, _: bool(((array > 0) & (array < 1)).all()),
     "at most a half": lambda array, _: bool(((array > 0) & (array <= 0.5)).all()),
     "an item or none": lambda array, sizes: bool(((array >= -1) & (array < sizes["Q"])).all()),

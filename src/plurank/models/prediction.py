@@ -84,6 +84,7 @@ class PreferenceModel(Estimator):
     items_: Labels
     users_: Labels
     user_effect_scale_: float | None = None  # how far users' own log odds of items are from what their rankings say
+    known_effect_scale_: float | None = None  # the same of known users, whose rankings were fitted to what they said
     user_effect_keys_: Integers | None = None  # users and items that there are effects of, see ``UserEffects``
     user_effects_: Floats | None = None
     user_effect_errors_: Floats | None = None

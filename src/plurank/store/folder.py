@@ -27,12 +27,12 @@ from plurank.store.shards import (
     SHARDS,
     USERS,
     FileRecord,
+    array_names,
     check_arrays,
     check_content,
     check_size,
     map_array,
     map_columns,
-    names_of,
     read_labels,
     read_manifest,
 )
@@ -202,7 +202,7 @@ class BaseStore(ABC, Generic[Part]):
         first, last = self._first_users[number : number + 2]
         folder = self._checked_folder(number)
         own = np.clip([begin, end], first, last) - first
-        offsets, columns = map_columns(folder, int(own[0]), int(own[1]), names_of(self._manifest))
+        offsets, columns = map_columns(folder, int(own[0]), int(own[1]), array_names(self._manifest))
         if labelled:
             users = as_labels(read_labels(folder / USERS, int(own[0]), int(own[1])))
         else:

@@ -235,7 +235,7 @@ def seal(manifest: Manifest) -> int:
 COUNTS = ("n_users", "n_items", "n_comparisons", "least_per_user", "most_per_user")
 
 
-def names_of(manifest: Manifest) -> tuple[str, ...]:
+def array_names(manifest: Manifest) -> tuple[str, ...]:
     """Return the names of the columns that shards have."""
     if manifest["version"] == RATED:
         return "codes", "levels"
@@ -253,7 +253,7 @@ def _is_manifest(manifest: Manifest) -> bool:
         and check_exclusions(manifest.get("excluded", []))  # which older stores do not have
         and _is_record(manifest["items"], {ITEMS})
         and isinstance(shards, list)
-        and all(_is_shard(shard, names_of(manifest)) for shard in shards)
+        and all(_is_shard(shard, array_names(manifest)) for shard in shards)
         and all(sum(shard[name] for shard in shards) == manifest[name] for name in ("n_users", "n_comparisons"))
     )
 
@@ -306,7 +306,7 @@ def _is_record(record: Any, names: set[str]) -> bool:
 def check_arrays(folder: Path, shard: dict[str, Any], manifest: Manifest) -> None:
     """Raise an error for a shard whose arrays are not what its manifest says, or lead outside each other."""
     n_users, n = shard["n_users"], shard["n_comparisons"]
-    for name in ("offsets", *names_of(manifest)):
+    for name in ("offsets", *array_names(manifest)):
         try:
             array = map_array(folder, name)
         except Exception:  # a damaged npy can raise nearly anything
