@@ -90,7 +90,8 @@ class Answers:
 def check_document(document: str, results: Results) -> Iterator[Problem]:
     """Yield what is wrong with the numbers of a document."""
     blocks = read_blocks(document)
-    for marker in {marker for block in blocks for section in block.section.and_above() for marker in section.markers}:
+    headed = [marker for block in blocks for section in block.section.and_above() for marker in section.markers]
+    for marker in dict.fromkeys(headed):
         if marker.kind not in WORDS or marker.shown:
             expected = f"expected one of {', '.join(WORDS)} without numbers below a heading"
             yield Problem(marker.line, f"{expected}, got {marker.kind} {marker.text}".strip())
@@ -103,18 +104,18 @@ def check_document(document: str, results: Results) -> Iterator[Problem]:
 def check_block(block: Block, results: Results) -> Iterator[Problem]:
     """Yield the numbers of a block that nothing confirms, and markers that are for nothing."""
     rows = list(block.rows()) if block.is_table else [("", [(number, "") for number in block.numbers()])]
-    left = {number for _, row in rows for number, _ in row}
+    left = [number for _, row in rows for number, _ in row]
     around = [marker for section in block.section.and_above() for marker in section.markers]
     unverified = [marker for marker in around if marker.kind == "unverified"]
     for marker in [*block.markers, *around]:
         if marker.kind == "query" or marker in unverified:
             continue
-        marked = {number for number in left if not marker.shown or number.shown in marker.shown}
+        marked = [number for number in left if not marker.shown or number.shown in marker.shown]
         if marker in block.markers:
             yield from check_word(marker, marked)
         if marker.kind == "unverified":
             yield from (Problem(number.line, f"{number.shown} is unverified", unverified=True) for number in marked)
-        left -= marked
+        left = [number for number in left if number not in marked]
     answers = Answers([marker for marker in block.markers if marker.kind == "query"], results)
     yield from answers.problems
     for text, row in rows:
@@ -125,15 +126,15 @@ def check_block(block: Block, results: Results) -> Iterator[Problem]:
         elif row:
             problems = check_numbers(block, text, row, answers, results)
         yield from (replace(problem, unverified=bool(unverified)) for problem in problems)
-    for marker in answers.frames.keys() - answers.used:
-        yield Problem(marker.line, f"the query confirms nothing: {marker.text}")
+    unused = [marker for marker in answers.frames if marker not in answers.used]
+    yield from (Problem(marker.line, f"the query confirms nothing: {marker.text}") for marker in unused)
 
 
-def check_word(marker: Marker, marked: set[Number]) -> Iterator[Problem]:
+def check_word(marker: Marker, marked: list[Number]) -> Iterator[Problem]:
     """Yield what is wrong with a marker that is no query."""
     if marker.kind not in WORDS:
         yield Problem(marker.line, f"expected a query or one of {', '.join(WORDS)}, got {marker.kind}")
-    absent = set(marker.shown) - {number.shown for number in marked}
+    absent = [shown for shown in marker.shown if shown not in [number.shown for number in marked]]
     yield from (Problem(marker.line, f"{shown} is marked {marker.kind} and not in the text") for shown in absent)
     if not marked and not absent:
         yield Problem(marker.line, f"nothing is left to be {marker.kind}")
