@@ -19,8 +19,9 @@ Comments say what else a number is, at the end of its paragraph or in a paragrap
 
 A query is SQL; its tables are the CSV files by name. In a paragraph each number must be in the answer of one of its
 queries, or found without. Behind a table each row must have its numbers, in order, in one row of an answer, and say the
-texts of that row. A word without numbers is about the whole block, and below a heading about the whole section
-(``unverified`` there: about what is not found otherwise).
+texts of that row; or each number must be in a row of an answer whose texts the table's row and heading say. A word
+without numbers is about the whole block, and below a heading about the whole section (``unverified`` there: about what
+is not found otherwise).
 
 Errors are also: a comment that is about nothing, a file of results or a command that a document names and that does not
 exist, and a file of results that no document names.
@@ -78,10 +79,21 @@ class Answers:
         for marker, frame in self.frames.items():
             for row in frame.rows():
                 values = iter([value for value in row if is_number(value)])  # each search begins where the last ended
-                texts = [value for value in row if isinstance(value, str)]
-                if set(words_of(" ".join(texts))) <= set(words_of(text)) and all(
+                if words_in(row).issubset(words_of(text)) and all(
                     any(number.is_in([value]) for value in values) for number in numbers
                 ):
+                    self.used.add(marker)
+                    return True
+        return False
+
+    def have_cell(self, labels: str, number: Number) -> bool:
+        """Return whether a row of an answer has a number, and texts that are all among the labels, the most of them."""
+        for marker, frame in self.frames.items():
+            said = {row: words_in(row) for row in frame.rows() if words_in(row)}
+            said = {row: words for row, words in said.items() if words.issubset(words_of(labels))}
+            for row, words in said.items():
+                longest = not any(words < others for others in said.values())
+                if longest and number.is_in(sorted(value for value in row if is_number(value))):
                     self.used.add(marker)
                     return True
         return False
@@ -122,7 +134,7 @@ def check_block(block: Block, results: Results) -> Iterator[Problem]:
         row = [pair for pair in row if pair[0] in left]
         problems: Iterator[Problem] = iter(())
         if row and block.is_table and answers.frames:
-            problems = check_row(text, [number for number, _ in row], answers)
+            problems = check_row(text, row, answers)
         elif row:
             problems = check_numbers(block, text, row, answers, results)
         yield from (replace(problem, unverified=bool(unverified)) for problem in problems)
@@ -140,11 +152,12 @@ def check_word(marker: Marker, marked: list[Number]) -> Iterator[Problem]:
         yield Problem(marker.line, f"nothing is left to be {marker.kind}")
 
 
-def check_row(text: str, numbers: list[Number], answers: Answers) -> Iterator[Problem]:
-    """Yield the numbers of a table's row, if no row of an answer has them."""
-    if not answers.have_row(text, numbers):
-        shown = ", ".join(number.shown for number in numbers)
-        yield Problem(numbers[0].line, f"no row of an answer has {shown} and only texts of {text.strip()}")
+def check_row(text: str, row: list[tuple[Number, str]], answers: Answers) -> Iterator[Problem]:
+    """Yield the numbers of a table's row that no row of an answer has for the whole row or for their column."""
+    if not answers.have_row(text, [number for number, _ in row]):
+        for number, head in row:
+            if not answers.have_cell(f"{text} {head}", number):
+                yield Problem(number.line, f"{number.shown} is in no answer that fits the row: {text.strip()[:90]}")
 
 
 def check_numbers(
@@ -162,6 +175,11 @@ def check_numbers(
         if not by_chance or min(by_chance) > CHANCE:
             why = f"one of many values in {where}: add a query" if by_chance else f"not in {where}"
             yield Problem(number.line, f"{number.shown} is {why}: {' '.join(labels.split())[:90]}")
+
+
+def words_in(row: tuple[object, ...]) -> set[str]:
+    """Return the words of the texts in a row of an answer."""
+    return {word for value in row if isinstance(value, str) for word in words_of(value)}
 
 
 def is_number(value: object) -> bool:

@@ -97,7 +97,14 @@ def test_a_query_behind_a_table_confirms_it_row_by_row(results):
     assert said("# Speed\n\n" + table.format("0.913") + query, results) == []
     ((line, text),) = said("# Speed\n\n" + table.format("0.805") + query, results)
     assert line == 5
-    assert "no row of an answer has 0.805, 1.50" in text
+    assert "0.805 is in no answer that fits the row: | ours" in text
+
+
+def test_a_query_confirms_numbers_by_the_labels_of_row_and_column(results):
+    table = "# Speed\n\n| items | ours | theirs |\n|---|---|---|\n| 100 | 0.913 | {} |\n\n"
+    query = "<!-- numbers: select cast(items as varchar) as n, method, avg(share) from speed group by n, method -->\n"
+    assert said(table.format("0.805") + query, results) == []
+    assert [text.split()[0] for _, text in said(table.format("0.913") + query, results)] == ["0.913"]
 
 
 def test_a_row_is_not_confirmed_by_the_numbers_of_another_label(results):
