@@ -66,6 +66,7 @@ check: .venv/tested-wheel
 	$(BIN)/clang-format --dry-run --Werror src/plurank/kernels/native/*.?pp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.check_numbers
 
 format: .venv/tested-wheel
 	$(BIN)/ruff check --fix .
