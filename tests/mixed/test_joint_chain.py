@@ -87,7 +87,7 @@ def change_in_sweeps(rng, mixing):
     counts = np.maximum(coefficients.counts_of(users.design), 1e-3)
     proposals = Proposals(counts[:, None, :], counts)
     # among the draws is what the data were made with
-    own = proposals.standardise(logs[:, None], rng.standard_gamma(counts.sum(axis=1)[:, None]))
+    own = proposals.standardise(logs[:, None])
     others = proposals.draw(4, rng)
     draws = WeightDraws(*(np.concatenate([one, more[..., 1:]], axis=-1) for one, more in
                           ((own.eta, others.eta), (own.offsets, others.offsets))))  # fmt: skip
