@@ -8,7 +8,8 @@ sampling). Of many comparisons the posterior is close to a Gaussian, which takes
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
@@ -22,7 +23,7 @@ from plurank.types import Floats
 
 FIRST_LEAP, WANTED = 0.5, 0.8  # of a trajectory, in standard deviations; share of trajectories that are accepted
 SETTLED = 1.0  # root mean square of standard deviations that the mode moves in the last steps
-STEP = 0.4  # as a part of one of Newton's method, which are too long where the precision changes
+CAUTIOUS = 0.4  # steps, as parts of those of Newton's method, which are too long where the precision changes
 USUAL_SCALE, SCALE_ERROR = 0.5, 0.5  # of slopes: median, and standard deviation of the logarithm
 SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
 
@@ -39,8 +40,10 @@ class Effort:
     metrics: tuple[int, ...] = (0, 5, 15, 40, 80)  # sweeps before which the precision is found anew
     proposals: tuple[int, ...] = (0, 15, 50)  # sweeps before which weights are proposed by where the chain is
     most_sampled: int = 50_000  # comparisons for a chain; of more, draws are from a Gaussian
-    most_in_part: int = 20_000  # comparisons for the chain that says where the Gaussian is about
-    n_steps: int = 8  # of Newton's method
+    most_in_part: int = 20_000  # comparisons by which Newton's method begins
+    n_first: int = 10  # cautious steps with these
+    steps: tuple[float, ...] = (0.7, 0.7, 0.5, 0.5, 0.4)  # with all, as parts of those of Newton's method
+    n_averaged: int = 3  # points after the last steps
     few_users: int = 1500  # who tell the precision of the Gaussian
     most_numbers: int = 6_000_000  # that are drawn at once: of very many users some are left out
     more_weights: int = 64  # draws of users' weights for it, and for a step
@@ -112,44 +115,90 @@ def _draw_gaussian(
 ) -> Iterator[tuple[Floats, Coefficients]]:
     """Draw from a Gaussian around the most probable scores and coefficients of all users.
 
-    A short chain of some users says where it is about; then come parts of steps of Newton's method, each with new
-    draws of the weights of all users. The later points are averaged, and the noise that is left adds to the covariance.
+    Steps of Newton's method begin with some of the users; those of all users follow. Each has new draws of the weights,
+    by where it begins. The last points are averaged, and the noise that is left adds to the covariance.
     """
     table = scores if scores.size > effort.most_scores else None
     users = users.every_nth(max(effort.most_numbers // (effort.more_weights * scores.shape[1]), 1))
-    short = replace(effort, burn_in=effort.burn_in // 3, n_draws=effort.n_draws // 8)
-    chain = list(_run_chain(users.with_most(effort.most_in_part), scores, coefficients, score_prior, rng, short))
-    scale = _draw_scale(np.mean([each.slopes for _, each in chain], axis=0), rng)
-    few = users.every_nth(effort.few_users)
-    n_each = users.comparisons.n_users / few.comparisons.n_users
-    empty = JointDensity(
-        users, WeightDraws(np.zeros((0, *scores.shape[1:], 0)), np.zeros((0, 0))), scale, score_prior, table
-    )
-    vector, points = np.mean([empty.to_vector(*each) for each in chain], axis=0), []
-    for _ in range(effort.n_steps):
-        proposals, some = (Proposals.near(each, *empty.from_vector(vector)) for each in (users, few))
-        one, other = (JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior, table) for _ in "12")
-        precision, noise = one.split_precision(other, vector, n_each)
-        root = root_of(precision)
-        density = JointDensity(users, proposals.draw(effort.more_weights, rng), scale, score_prior, table)
-        vector = vector + STEP * cho_solve((root, True), density.evaluate(vector).gradient)
-        points.append(vector)
-    n_last = effort.n_steps // 2
-    moved = np.linalg.norm(root.T @ (points[-1] - points[-1 - n_last])) / math.sqrt(len(vector))
+    part = users.with_most(effort.most_in_part)
+    here, points = (scores, coefficients), []
+    climb = _Climb(users.every_nth(effort.few_users), score_prior, table, effort.more_weights, rng)
+    for _ in range(effort.n_first):
+        here = climb.step(part, *here, CAUTIOUS).point
+    for length in effort.steps:
+        found = climb.step(users, *here, length)
+        here = found.point
+        points.append(found.vector)
+    n_last, root = effort.n_averaged, found.root
+    moved = np.linalg.norm(root.T @ (points[-1] - points[-n_last])) / math.sqrt(len(root))
     if not moved < SETTLED:  # with few answers each, draws say too little of where the mode is
         yield from _run_chain(users.with_most(effort.most_sampled), scores, coefficients, score_prior, rng, effort)
         return
     vector = np.mean(points[-n_last:], axis=0)
-    white = solve_triangular(root, solve_triangular(root, noise / n_last, lower=True).T, lower=True)
+    white = solve_triangular(root, solve_triangular(root, found.noise / n_last, lower=True).T, lower=True)
     spread = np.linalg.cholesky(np.eye(len(vector)) + (white + white.T) / 2.0)
     for normals in rng.standard_normal((effort.n_draws, len(vector))):
-        yield empty.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
+        yield found.density.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
+
+
+class _Step(NamedTuple):
+    """Where a step of Newton's method led, by which density, the root of the precision (D, D), and the covariance of
+    the noise of the gradient (D, D)."""
+
+    vector: Floats
+    density: JointDensity
+    root: Floats
+    noise: Floats
+
+    @property
+    def point(self) -> tuple[Floats, Coefficients]:
+        """Scores (Q, K) and coefficients."""
+        return self.density.from_vector(self.vector)
+
+
+@dataclass(frozen=True)
+class _Climb:
+    """How steps of Newton's method are made: few users tell the precision, by so many draws of everybody's weights."""
+
+    few: ComparedUsers
+    score_prior: ScorePrior | None
+    table: Floats | None
+    n_weights: int
+    rng: np.random.Generator
+
+    def step(self, users: ComparedUsers, scores: Floats, coefficients: Coefficients, length: float) -> _Step:
+        """Make a part of a step towards what is most probable given all that some users said."""
+        scale = _middle_scale(coefficients.slopes)
+
+        def density(some: ComparedUsers, draws: WeightDraws) -> JointDensity:
+            return JointDensity(some, draws, scale, self.score_prior, self.table)
+
+        near, few = (Proposals.near(each, scores, coefficients) for each in (users, self.few))
+        one, other = (density(self.few, few.draw(self.n_weights, self.rng)) for _ in "12")
+        whole = density(users, near.draw(self.n_weights, self.rng))
+        vector = whole.to_vector(scores, coefficients)
+        n_each = users.comparisons.n_users / self.few.comparisons.n_users
+        precision, noise = one.split_precision(other, vector, n_each)
+        root = root_of(precision)
+        return _Step(vector + length * cho_solve((root, True), whole.evaluate(vector).gradient), whole, root, noise)
+
+
+def _middle_scale(slopes: Floats) -> float:
+    """Return the standard deviation of slopes by which their density has the gradient that it has with all of them."""
+    return float((_scale_shares(slopes) @ SCALES**-2) ** -0.5)
 
 
 def _draw_scale(slopes: Floats, rng: np.random.Generator) -> float:
-    """Draw the standard deviation of slopes (P, K), whose rows sum to 0, on a grid; its prior is log-normal."""
+    """Draw the standard deviation of slopes (P, K)."""
+    bounds = np.cumsum(_scale_shares(slopes))
+    return float(SCALES[np.searchsorted(bounds, bounds[-1] * rng.random())])
+
+
+def _scale_shares(slopes: Floats) -> Floats:
+    """Probabilities of the standard deviation of slopes (P, K), whose rows sum to 0, on a grid; its prior is
+    log-normal."""
     n = len(slopes) * (slopes.shape[1] - 1)
     logs = -n * np.log(SCALES) - 0.5 * float((slopes**2).sum()) / SCALES**2
     logs -= 0.5 * (np.log(SCALES / USUAL_SCALE) / SCALE_ERROR) ** 2
-    bounds = np.cumsum(np.exp(logs - logs.max()))
-    return float(SCALES[np.searchsorted(bounds, bounds[-1] * rng.random())])
+    shares = np.exp(logs - logs.max())
+    return np.asarray(shares / shares.sum())

@@ -3,8 +3,8 @@
 Ours. Weights are integrated out by importance sampling: draws of every user's weights follow their prior when
 coefficients change, since what is drawn are standardised logits: their locations and spreads are those that a
 Dirichlet has. No draw counts very much, as some are proposed from a distribution with heavier tails in all directions.
-Scores follow, too: with a smaller concentration users differ more, and rankings that are nearer together predict the same. In
-these coordinates the posterior is close to a Gaussian, along what the answers leave open, too.
+Scores follow, too: with a smaller concentration users differ more, and rankings that are nearer together predict the
+same. In these coordinates the posterior is close to a Gaussian, along what the answers leave open, too.
 """
 
 from dataclasses import dataclass
