@@ -9,12 +9,11 @@ sampling). Of many comparisons the posterior is close to a Gaussian, which takes
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 
-from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals, WeightDraws
+from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals
 from plurank.mixed.priors import ScorePrior
 from plurank.regression.coefficients import Coefficients
 from plurank.regression.sampling import move, root_of
@@ -41,7 +40,7 @@ class Effort:
     proposals: tuple[int, ...] = (0, 15, 50)  # sweeps before which weights are proposed by where the chain is
     most_sampled: int = 50_000  # comparisons for a chain; of more, draws are from a Gaussian
     most_in_part: int = 20_000  # comparisons by which Newton's method begins
-    n_first: int = 10  # cautious steps with these
+    n_first: int = 6  # cautious steps with these
     steps: tuple[float, ...] = (0.7, 0.7, 0.5, 0.5, 0.4)  # with all, as parts of those of Newton's method
     n_averaged: int = 3  # points after the last steps
     few_users: int = 1500  # who tell the precision of the Gaussian
@@ -120,67 +119,63 @@ def _draw_gaussian(
     """
     table = scores if scores.size > effort.most_scores else None
     users = users.every_nth(max(effort.most_numbers // (effort.more_weights * scores.shape[1]), 1))
-    part = users.with_most(effort.most_in_part)
+    part, few = users.with_most(effort.most_in_part), users.every_nth(effort.few_users)
+    climb = _Climb(score_prior, table, effort.more_weights, rng)
     here, points = (scores, coefficients), []
-    climb = _Climb(users.every_nth(effort.few_users), score_prior, table, effort.more_weights, rng)
-    for _ in range(effort.n_first):
-        here = climb.step(part, *here, CAUTIOUS).point
-    for length in effort.steps:
-        found = climb.step(users, *here, length)
-        here = found.point
-        points.append(found.vector)
-    n_last, root = effort.n_averaged, found.root
+    plan = [(part, CAUTIOUS)] * effort.n_first + [(users, length) for length in effort.steps]
+    for number, (some, length) in enumerate(plan):
+        if number % 2 == 0 or number == effort.n_first:
+            root, noise = climb.find_precision(few, some.comparisons.n_users, *here)
+        density, vector = climb.step(some, *here, root, length)
+        here = density.from_vector(vector)
+        points.append(vector)
+    n_last = effort.n_averaged
     moved = np.linalg.norm(root.T @ (points[-1] - points[-n_last])) / math.sqrt(len(root))
     if not moved < SETTLED:  # with few answers each, draws say too little of where the mode is
         yield from _run_chain(users.with_most(effort.most_sampled), scores, coefficients, score_prior, rng, effort)
         return
     vector = np.mean(points[-n_last:], axis=0)
-    white = solve_triangular(root, solve_triangular(root, found.noise / n_last, lower=True).T, lower=True)
+    white = solve_triangular(root, solve_triangular(root, noise / n_last, lower=True).T, lower=True)
     spread = np.linalg.cholesky(np.eye(len(vector)) + (white + white.T) / 2.0)
     for normals in rng.standard_normal((effort.n_draws, len(vector))):
-        yield found.density.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
-
-
-class _Step(NamedTuple):
-    """Where a step of Newton's method led, by which density, the root of the precision (D, D), and the covariance of
-    the noise of the gradient (D, D)."""
-
-    vector: Floats
-    density: JointDensity
-    root: Floats
-    noise: Floats
-
-    @property
-    def point(self) -> tuple[Floats, Coefficients]:
-        """Scores (Q, K) and coefficients."""
-        return self.density.from_vector(self.vector)
+        yield density.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
 
 
 @dataclass(frozen=True)
 class _Climb:
-    """How steps of Newton's method are made: few users tell the precision, by so many draws of everybody's weights."""
+    """How steps of Newton's method are made, by so many draws of everybody's weights."""
 
-    few: ComparedUsers
     score_prior: ScorePrior | None
     table: Floats | None
     n_weights: int
     rng: np.random.Generator
 
-    def step(self, users: ComparedUsers, scores: Floats, coefficients: Coefficients, length: float) -> _Step:
-        """Make a part of a step towards what is most probable given all that some users said."""
-        scale = _middle_scale(coefficients.slopes)
+    def find_precision(
+        self, few: ComparedUsers, n_users: int, scores: Floats, coefficients: Coefficients
+    ) -> tuple[Floats, Floats]:
+        """Return the root of the precision (D, D) of what so many users say, by few of them, and the covariance of the
+        noise of the gradient (D, D)."""
+        one, other = self._densities(few, scores, coefficients, 2)
+        n_each = n_users / few.comparisons.n_users
+        precision, noise = one.split_precision(other, one.to_vector(scores, coefficients), n_each)
+        return root_of(precision), noise
 
-        def density(some: ComparedUsers, draws: WeightDraws) -> JointDensity:
-            return JointDensity(some, draws, scale, self.score_prior, self.table)
+    def step(
+        self, users: ComparedUsers, scores: Floats, coefficients: Coefficients, root: Floats, length: float
+    ) -> tuple[JointDensity, Floats]:
+        """Make a part of a step towards what is most probable given what users said; return where it leads, by which
+        density."""
+        (density,) = self._densities(users, scores, coefficients, 1)
+        vector = density.to_vector(scores, coefficients)
+        return density, vector + length * cho_solve((root, True), density.evaluate(vector).gradient)
 
-        near, few = (Proposals.near(each, scores, coefficients) for each in (users, self.few))
-        one, other = (density(self.few, few.draw(self.n_weights, self.rng)) for _ in "12")
-        whole = density(users, near.draw(self.n_weights, self.rng))
-        vector = whole.to_vector(scores, coefficients)
-        n_each = users.comparisons.n_users / self.few.comparisons.n_users
-        precision, noise = one.split_precision(other, vector, n_each)
-        root = root_of(precision)
-        return _Step(vector + length * cho_solve((root, True), whole.evaluate(vector).gradient), whole, root, noise)
+    def _densities(
+        self, users: ComparedUsers, scores: Floats, coefficients: Coefficients, n: int
+    ) -> list[JointDensity]:
+        """Return densities by independent draws of users' weights."""
+        proposals, scale = Proposals.near(users, scores, coefficients), _middle_scale(coefficients.slopes)
+        draws = [proposals.draw(self.n_weights, self.rng) for _ in range(n)]
+        return [JointDensity(users, each, scale, self.score_prior, self.table) for each in draws]
 
 
 def _middle_scale(slopes: Floats) -> float:
