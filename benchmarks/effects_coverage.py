@@ -7,7 +7,8 @@ pairs of 20 items. 90 % intervals of the shares of all rankings at the levels an
 differences to the first level (highest against lowest quantile), for rankings aligned by their scores. attenuation: the
 slope of estimated on true differences between the first and the third level, of the effects, and (naive) of the means
 of users' weights in each group, by the same fit. alike: the share of fits whose rankings are nearly the same, so that
-votes do not tell who follows which. Writes results/effects_coverage.csv.
+votes do not tell who follows which. Within a fit figures move together: the standard errors are those over fits. Writes
+results/effects_coverage.csv.
 """
 
 import itertools
@@ -125,11 +126,16 @@ def main() -> None:
         cell = CELLS[number]
         found = [measure(cell, mixing, seed) for seed in range(given.seeds)]
         mean = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+
+        def error(name: str, found: list[dict[str, float]] = found) -> float:
+            return round(float(np.std([each[name] for each in found], ddof=1)) / len(found) ** 0.5, 3)
+
         rows.append(
             {
                 "mixing": mixing, "n_users": cell[0], "votes_per_user": cell[1], "n_rankings": cell[2],
-                "fits": given.seeds, "shares_covered": round(mean["shares"], 3),
-                "differences_covered": round(mean["differences"], 3), "width": round(mean["width"], 3),
+                "fits": given.seeds, "shares_covered": round(mean["shares"], 3), "shares_error": error("shares"),
+                "differences_covered": round(mean["differences"], 3), "differences_error": error("differences"),
+                "width": round(mean["width"], 3),
                 "attenuation": round(mean["product"] / mean["square"], 3),
                 "attenuation_naive": round(mean["naive"] / mean["square"], 3), "alike": round(mean["alike"], 2),
                 "covariates_used": round(mean["used"], 2), "key": f"{mixing} {cell}",

@@ -37,7 +37,7 @@ def test_the_mean_over_draws_from_the_prior_is_the_likelihood(mixing, rng):
     counts, n = np.array([0.8, 1.7]), 200_000
     gammas = rng.standard_gamma(counts[:, None], (2, n))
     priors = np.array([[counts, np.zeros(2), np.ones(2), np.zeros(2), np.zeros(2)]])
-    offsets = -(counts[:, None] * np.log(gammas) - gammas).sum(axis=0)[None]  # draws are from the prior
+    offsets = -(counts @ np.log(gammas / gammas.sum(axis=0)))[None]  # draws are from the prior
     scores = np.array([[1.5, -2.0], [0.0, 0.5]])
     one = np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32), np.empty(0)
     found = kernels.weigh_draws(*one, scores, mixing, np.log(gammas)[None], offsets, priors)

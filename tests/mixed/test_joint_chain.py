@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 
 import plurank
 from plurank.mixed.joint_chain import Effort, draw_tables
@@ -83,6 +84,41 @@ def test_scores_beyond_floating_point_have_no_density(as_wholes, rng):
 
 
 @pytest.mark.parametrize("mixing", ["utility", "probability"])
+@pytest.mark.parametrize("factor", [0.2, 5.0], ids=["smaller", "larger"])
+def test_draws_by_other_concentrations_say_as_much_of_the_likelihood_as_an_integral(mixing, factor, rng):
+    scores, truth = 1.5 * rng.standard_normal((8, 2)), Coefficients(1.5, np.array([[0.3, -0.3], [0.5, -0.5]]))
+    users, _ = simulate(rng, scores, truth, mixing, n_users=40, per_user=15)
+    proposals = Proposals.near(users, scores, truth._replace(concentration=factor * truth.concentration))
+    sums = [value_of(users, proposals.draw(4000, rng), scores, truth) for _ in range(4)]
+    exact = sum(log_marginals(users, scores, truth.counts_of(users.design)))
+    # no draw counts much more than others, so that the noise of 4,000 of 40 users is small
+    assert np.std(sums) < 0.3
+    assert np.mean(sums) == pytest.approx(exact, abs=0.5)
+
+
+def value_of(users, draws, scores, coefficients):
+    """The log-likelihood by draws."""
+    n_draws = draws.eta.shape[2]
+    return JointDensity(users, draws, 1.0)._terms(scores, coefficients).value - len(users.design) * np.log(n_draws)
+
+
+def log_marginals(users, scores, counts):
+    """Log-likelihoods of users who follow two rankings, the weights integrated out on a grid of their log odds."""
+    odds = np.linspace(-80.0, 80.0, 2001)
+    first = 1.0 / (1.0 + np.exp(-odds))
+    for user, (one, other) in enumerate(counts):
+        own = slice(*users.comparisons.offsets[user : user + 2])
+        lead = scores[users.comparisons.winners[own]] - scores[users.comparisons.losers[own]]
+        if users.mixing == "utility":
+            logs = -np.logaddexp(0.0, -(np.outer(lead[:, 0], first) + np.outer(lead[:, 1], 1.0 - first)))
+        else:
+            chances = 1.0 / (1.0 + np.exp(-lead))
+            logs = np.log(np.outer(chances[:, 0], first) + np.outer(chances[:, 1], 1.0 - first))
+        logs = logs.sum(axis=0) - one * np.logaddexp(0.0, -odds) - other * np.logaddexp(0.0, odds) - betaln(one, other)
+        yield np.logaddexp.reduce(logs) + np.log(odds[1] - odds[0])
+
+
+@pytest.mark.parametrize("mixing", ["utility", "probability"])
 def test_sweeps_leave_the_joint_distribution_of_parameters_and_data_as_it_was(mixing, rng):
     """As in Geweke's test: if parameters, weights and data are drawn from the model, so are they after some sweeps.
 
@@ -100,7 +136,7 @@ def change_in_sweeps(rng, mixing):
     counts = np.maximum(coefficients.counts_of(users.design), 1e-3)
     proposals = Proposals(counts[:, None, :], counts)
     # among the draws is what the data were made with
-    own = proposals.standardise(logs[:, None], rng.standard_gamma(counts.sum(axis=1)[:, None]))
+    own = proposals.standardise(logs[:, None])
     others = proposals.draw(4, rng)
     draws = WeightDraws(*(np.concatenate([one, more[..., 1:]], axis=-1) for one, more in
                           ((own.eta, others.eta), (own.offsets, others.offsets))))  # fmt: skip

@@ -29,9 +29,9 @@ def weigh_draws(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Weigh N draws of every user's weights by their prior and by what the user compared, given scores (Q, K).
 
-    eta (M, K, N): standardised logarithms of the Gamma variables of the draws, N a multiple of 4. draw_offsets (M, N):
-    minus the log density that proposed them. priors (M, 5, K): counts of users' Dirichlet priors; location and spread
-    of the logarithms of the Gamma variables; and derivatives of these two in the counts. weights (n,) of comparisons,
+    eta (M, K, N): standardised logits of the draws, N a multiple of 4. draw_offsets (M, N): minus the log density that
+    proposed them. priors (M, 5, K): counts of users' Dirichlet priors; location and spread of the logits; and
+    derivatives of these two in the counts. weights (n,) of comparisons,
     or empty. Returns the logarithm of every user's sum over draws (M,), up to what depends on the counts alone; shares
     of the draws (M, N); derivatives of the former in the counts (M, K); and gradients (n, K) in the scores of the
     winner of each comparison, those in the scores of the loser being the opposite.

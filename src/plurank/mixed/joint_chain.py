@@ -8,12 +8,12 @@ sampling). Of many comparisons the posterior is close to a Gaussian, which takes
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 
-from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals, WeightDraws
+from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals
 from plurank.mixed.priors import ScorePrior
 from plurank.regression.coefficients import Coefficients
 from plurank.regression.sampling import move, root_of
@@ -22,7 +22,7 @@ from plurank.types import Floats
 
 FIRST_LEAP, WANTED = 0.5, 0.8  # of a trajectory, in standard deviations; share of trajectories that are accepted
 SETTLED = 1.0  # root mean square of standard deviations that the mode moves in the last steps
-STEP = 0.4  # as a part of one of Newton's method, which are too long where the precision changes
+CAUTIOUS = 0.4  # steps, as parts of those of Newton's method, which are too long where the precision changes
 USUAL_SCALE, SCALE_ERROR = 0.5, 0.5  # of slopes: median, and standard deviation of the logarithm
 SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
 
@@ -39,8 +39,10 @@ class Effort:
     metrics: tuple[int, ...] = (0, 5, 15, 40, 80)  # sweeps before which the precision is found anew
     proposals: tuple[int, ...] = (0, 15, 50)  # sweeps before which weights are proposed by where the chain is
     most_sampled: int = 50_000  # comparisons for a chain; of more, draws are from a Gaussian
-    most_in_part: int = 20_000  # comparisons for the chain that says where the Gaussian is about
-    n_steps: int = 8  # of Newton's method
+    most_in_part: int = 20_000  # comparisons by which Newton's method begins
+    n_first: int = 6  # cautious steps with these
+    steps: tuple[float, ...] = (0.7, 0.7, 0.5, 0.5, 0.4)  # with all, as parts of those of Newton's method
+    n_averaged: int = 3  # points after the last steps
     few_users: int = 1500  # who tell the precision of the Gaussian
     most_numbers: int = 6_000_000  # that are drawn at once: of very many users some are left out
     more_weights: int = 64  # draws of users' weights for it, and for a step
@@ -112,30 +114,23 @@ def _draw_gaussian(
 ) -> Iterator[tuple[Floats, Coefficients]]:
     """Draw from a Gaussian around the most probable scores and coefficients of all users.
 
-    A short chain of some users says where it is about; then come parts of steps of Newton's method, each with new
-    draws of the weights of all users. The later points are averaged, and the noise that is left adds to the covariance.
+    Steps of Newton's method begin with some of the users; those of all users follow. Each has new draws of the weights,
+    by where it begins. The last points are averaged, and the noise that is left adds to the covariance.
     """
     table = scores if scores.size > effort.most_scores else None
     users = users.every_nth(max(effort.most_numbers // (effort.more_weights * scores.shape[1]), 1))
-    short = replace(effort, burn_in=effort.burn_in // 3, n_draws=effort.n_draws // 8)
-    chain = list(_run_chain(users.with_most(effort.most_in_part), scores, coefficients, score_prior, rng, short))
-    scale = _draw_scale(np.mean([each.slopes for _, each in chain], axis=0), rng)
-    few = users.every_nth(effort.few_users)
-    n_each = users.comparisons.n_users / few.comparisons.n_users
-    empty = JointDensity(
-        users, WeightDraws(np.zeros((0, *scores.shape[1:], 0)), np.zeros((0, 0))), scale, score_prior, table
-    )
-    vector, points = np.mean([empty.to_vector(*each) for each in chain], axis=0), []
-    for _ in range(effort.n_steps):
-        proposals, some = (Proposals.near(each, *empty.from_vector(vector)) for each in (users, few))
-        one, other = (JointDensity(few, some.draw(effort.more_weights, rng), scale, score_prior, table) for _ in "12")
-        precision, noise = one.split_precision(other, vector, n_each)
-        root = root_of(precision)
-        density = JointDensity(users, proposals.draw(effort.more_weights, rng), scale, score_prior, table)
-        vector = vector + STEP * cho_solve((root, True), density.evaluate(vector).gradient)
+    part, few = users.with_most(effort.most_in_part), users.every_nth(effort.few_users)
+    climb = _Climb(score_prior, table, effort.more_weights, rng)
+    here, points = (scores, coefficients), []
+    plan = [(part, CAUTIOUS)] * effort.n_first + [(users, length) for length in effort.steps]
+    for number, (some, length) in enumerate(plan):
+        if number % 2 == 0 or number == effort.n_first:
+            root, noise = climb.find_precision(few, some.comparisons.n_users, *here)
+        density, vector = climb.step(some, *here, root, length)
+        here = density.from_vector(vector)
         points.append(vector)
-    n_last = effort.n_steps // 2
-    moved = np.linalg.norm(root.T @ (points[-1] - points[-1 - n_last])) / math.sqrt(len(vector))
+    n_last = effort.n_averaged
+    moved = np.linalg.norm(root.T @ (points[-1] - points[-n_last])) / math.sqrt(len(root))
     if not moved < SETTLED:  # with few answers each, draws say too little of where the mode is
         yield from _run_chain(users.with_most(effort.most_sampled), scores, coefficients, score_prior, rng, effort)
         return
@@ -143,13 +138,62 @@ def _draw_gaussian(
     white = solve_triangular(root, solve_triangular(root, noise / n_last, lower=True).T, lower=True)
     spread = np.linalg.cholesky(np.eye(len(vector)) + (white + white.T) / 2.0)
     for normals in rng.standard_normal((effort.n_draws, len(vector))):
-        yield empty.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
+        yield density.from_vector(vector + solve_triangular(root.T, spread @ normals, lower=False))
+
+
+@dataclass(frozen=True)
+class _Climb:
+    """How steps of Newton's method are made, by so many draws of everybody's weights."""
+
+    score_prior: ScorePrior | None
+    table: Floats | None
+    n_weights: int
+    rng: np.random.Generator
+
+    def find_precision(
+        self, few: ComparedUsers, n_users: int, scores: Floats, coefficients: Coefficients
+    ) -> tuple[Floats, Floats]:
+        """Return the root of the precision (D, D) of what so many users say, by few of them, and the covariance of the
+        noise of the gradient (D, D)."""
+        one, other = self._densities(few, scores, coefficients, 2)
+        n_each = n_users / few.comparisons.n_users
+        precision, noise = one.split_precision(other, one.to_vector(scores, coefficients), n_each)
+        return root_of(precision), noise
+
+    def step(
+        self, users: ComparedUsers, scores: Floats, coefficients: Coefficients, root: Floats, length: float
+    ) -> tuple[JointDensity, Floats]:
+        """Make a part of a step towards what is most probable given what users said; return where it leads, by which
+        density."""
+        (density,) = self._densities(users, scores, coefficients, 1)
+        vector = density.to_vector(scores, coefficients)
+        return density, vector + length * cho_solve((root, True), density.evaluate(vector).gradient)
+
+    def _densities(
+        self, users: ComparedUsers, scores: Floats, coefficients: Coefficients, n: int
+    ) -> list[JointDensity]:
+        """Return densities by independent draws of users' weights."""
+        proposals, scale = Proposals.near(users, scores, coefficients), _middle_scale(coefficients.slopes)
+        draws = [proposals.draw(self.n_weights, self.rng) for _ in range(n)]
+        return [JointDensity(users, each, scale, self.score_prior, self.table) for each in draws]
+
+
+def _middle_scale(slopes: Floats) -> float:
+    """Return the standard deviation of slopes by which their density has the gradient that it has with all of them."""
+    return float((_scale_shares(slopes) @ SCALES**-2) ** -0.5)
 
 
 def _draw_scale(slopes: Floats, rng: np.random.Generator) -> float:
-    """Draw the standard deviation of slopes (P, K), whose rows sum to 0, on a grid; its prior is log-normal."""
+    """Draw the standard deviation of slopes (P, K)."""
+    bounds = np.cumsum(_scale_shares(slopes))
+    return float(SCALES[np.searchsorted(bounds, bounds[-1] * rng.random())])
+
+
+def _scale_shares(slopes: Floats) -> Floats:
+    """Probabilities of the standard deviation of slopes (P, K), whose rows sum to 0, on a grid; its prior is
+    log-normal."""
     n = len(slopes) * (slopes.shape[1] - 1)
     logs = -n * np.log(SCALES) - 0.5 * float((slopes**2).sum()) / SCALES**2
     logs -= 0.5 * (np.log(SCALES / USUAL_SCALE) / SCALE_ERROR) ** 2
-    bounds = np.cumsum(np.exp(logs - logs.max()))
-    return float(SCALES[np.searchsorted(bounds, bounds[-1] * rng.random())])
+    shares = np.exp(logs - logs.max())
+    return np.asarray(shares / shares.sum())

@@ -1,9 +1,10 @@
 """The joint posterior density of scores and of how weights depend on covariates, given comparisons.
 
 Ours. Weights are integrated out by importance sampling: draws of every user's weights follow their prior when
-coefficients change, since what is drawn are standardised logarithms of the Gamma variables that weights are made of. So
-do scores: with a smaller concentration users differ more, and rankings that are nearer together predict the same. In
-these coordinates the posterior is close to a Gaussian, along what the answers leave open, too.
+coefficients change, since what is drawn are standardised logits: their locations and spreads are those that a
+Dirichlet has. No draw counts very much, as some are proposed from a distribution with heavier tails in all directions.
+Scores follow, too: with a smaller concentration users differ more, and rankings that are nearer together predict the
+same. In these coordinates the posterior is close to a Gaussian, along what the answers leave open, too.
 """
 
 from dataclasses import dataclass
@@ -27,8 +28,7 @@ from plurank.types import Codes, Floats, Integers
 
 FREEDOM = 2.0  # degrees beyond the number of rankings, of the Wishart prior of the precision of items' scores
 LEAST_INFORMATION = 0.1  # as a share of that with noise
-LEAST_TOTAL = 1e-300
-WIDER = 0.5  # share of the prior's counts in draws that are spread out more than the prior
+WIDER = 0.5  # share of the prior's counts, and the largest count, in draws with heavier tails than the prior
 
 
 class Terms(NamedTuple):
@@ -108,8 +108,8 @@ class ComparedUsers:
 
 
 def standardise(counts: Floats) -> Floats:
-    """Return counts (M, K) of Gamma variables, location and spread of their logarithms (about digamma and the root of
-    trigamma), and the derivatives of these two in the counts, (M, 5, K)."""
+    """Return counts (M, K) of Dirichlets; location and spread of the logarithms of the Gamma variables that weights are
+    made of (about digamma and the root of trigamma); and the derivatives of these two in the counts, (M, 5, K)."""
     inverse, one, two, rest = (1.0 / (counts + more) for more in range(4))
     location = -np.log(rest) - rest / 2.0 - rest**2 / 12.0 - inverse - one - two
     variance = inverse**2 + one**2 + two**2 + rest + rest**2 / 2.0 + rest**3 / 6.0
@@ -118,9 +118,15 @@ def standardise(counts: Floats) -> Floats:
     return np.stack([counts, location, spread, variance, slope], axis=1)
 
 
+def _log_volume(spread: Floats) -> Floats:
+    """By how much spreads (M, K) enlarge volumes of standardised logits, which sum to 0: logarithms (M,)."""
+    return np.asarray(np.log(spread).sum(axis=1) + np.log((1.0 / spread).mean(axis=1)))
+
+
 @dataclass(frozen=True)
 class WeightDraws:
-    """Standardised draws eta (M, K, N), and minus the logarithms of the density that proposed them (M, N)."""
+    """Standardised draws eta (M, K, N), which sum to 0 over the rankings, and minus the logarithms of the density that
+    proposed them (M, N)."""
 
     eta: Floats
     offsets: Floats
@@ -139,7 +145,7 @@ class WeightDraws:
 @dataclass(frozen=True)
 class Proposals:
     """What draws of weights are proposed from: mixtures of Dirichlets (M, J, K), near the posterior by some scores and
-    coefficients and near the prior (M, K) by these."""
+    coefficients and near the prior (M, K) by these. One part has heavier tails than posteriors by any other."""
 
     mixtures: Floats
     counts: Floats
@@ -149,24 +155,23 @@ class Proposals:
         """Propose by scores (Q, K) and coefficients."""
         counts = np.maximum(coefficients.counts_of(users.design), LEAST_COUNT)
         parts = propose(BradleyTerry(scores, users.mixing), users.comparisons, counts)
-        return cls(np.stack([*parts, np.maximum(WIDER * counts, LEAST_COUNT)], axis=1), counts)
+        return cls(np.stack([*parts, np.clip(WIDER * counts, LEAST_COUNT, WIDER)], axis=1), counts)
 
     def draw(self, n: int, rng: np.random.Generator) -> WeightDraws:
         """Draw n weights of every user; all parts of the mixtures are drawn from in turn."""
         logs = draw_log_dirichlets(self.mixtures[:, np.arange(n) % self.mixtures.shape[1]], rng)
-        return self.standardise(logs, rng.standard_gamma(self.counts.sum(axis=1)[:, None], logs.shape[:2]))
+        return self.standardise(logs)
 
-    def standardise(self, logs: Floats, totals: Floats) -> WeightDraws:
-        """Return draws with logarithms of weights (M, N, K), and with totals (M, N) of the Gamma variables."""
-        totals = np.maximum(totals, LEAST_TOTAL)
-        _, location, spread, _, _ = standardise(self.counts)[:, :, None, :].transpose(1, 0, 2, 3)
-        eta = (logs + np.log(totals)[:, :, None] - location) / spread
+    def standardise(self, logs: Floats) -> WeightDraws:
+        """Return draws with logarithms of weights (M, N, K)."""
+        _, location, spread, _, _ = standardise(self.counts).transpose(1, 0, 2)
+        inverse = 1.0 / spread[:, :, None]
+        eta = (logs.transpose(0, 2, 1) - location[:, :, None]) * inverse
+        eta -= eta.sum(axis=1, keepdims=True) / inverse.sum(axis=1, keepdims=True) * inverse  # logits are up to a sum
         n_draws, n_parts = logs.shape[1], self.mixtures.shape[1]
         shares = np.bincount(np.arange(n_draws) % n_parts, minlength=n_parts) / n_draws
-        density = log_mixture(self.mixtures, shares, logs) + np.log(spread).sum(axis=2)
-        counts = self.counts.sum(axis=1)[:, None]
-        density += counts * np.log(totals) - totals - gammaln(counts)
-        return WeightDraws(np.ascontiguousarray(eta.transpose(0, 2, 1)), -density)
+        density = log_mixture(self.mixtures, shares, logs) + _log_volume(spread)[:, None]
+        return WeightDraws(np.ascontiguousarray(eta), -density)
 
 
 @dataclass(frozen=True)
@@ -308,9 +313,12 @@ class JointDensity:
             self.draws.offsets, priors,
         )  # fmt: skip
         spreads, slopes = priors[:, 2], priors[:, 4]
-        residual = counts * (in_counts - digamma(counts) + slopes / spreads)
+        total, inverse = counts.sum(axis=1, keepdims=True), 1.0 / spreads
+        in_volume = slopes * inverse * (1.0 - inverse / inverse.sum(axis=1, keepdims=True))
+        residual = counts * (in_counts - digamma(counts) + digamma(total) + in_volume)
         centre = residual.sum(axis=1)
-        value = float(values.sum()) + float((np.log(spreads) - gammaln(counts)).sum())
+        value = float(values.sum()) + float((gammaln(total[:, 0]) - gammaln(counts).sum(axis=1)).sum())
+        value += float(_log_volume(spreads).sum())
         return Terms(shares, in_scores, centre, residual - mean * centre[:, None], value)
 
     def _score_precision(self, scores: Floats) -> tuple[Floats, float]:

@@ -1,20 +1,19 @@
 // The likelihood of scores and of users' Dirichlet priors with the weights integrated out by importance sampling, with
 // its gradients.
 //
-// Draw n of user u has standardised logarithms of Gamma variables eta_unk. Their values and the weights are
-//     v_unk = location_uk + spread_uk eta_unk        theta_un = softmax(v_un),
+// Draw n of user u has standardised logits eta_unk, whose sum over k is 0. The weights are
+//     theta_un = softmax(v_un)        v_unk = location_uk + spread_uk eta_unk,
 // where location and spread depend on the counts a_uk of the Dirichlet prior, so that draws follow their prior. A
 // comparison c has the likelihood sigmoid(x_c . theta) with x_ck = s_wk - s_lk, the lead of the winner (mixing of
 // utilities), or x_c . theta with x_ck = sigmoid(s_wk - s_lk) (mixing of probabilities), and counts so many times as
 // its weight says. The share of a draw among those of its user is in proportion to
-//     exp(offset_un + sum_k (a_uk v_unk - exp(v_unk)) + sum_c weight_c log likelihood_c(theta_un)).
+//     exp(offset_un + sum_k a_uk log theta_unk + sum_c weight_c log likelihood_c(theta_un)).
 
 #include "simplex.hpp"
 
 namespace plurank {
 namespace {
 
-constexpr f64 MOST_LOG = 100.0;    // of a Gamma variable: no draw that counts has as much
 constexpr f64 LEAST_LOG = -700.0;  // of a share
 constexpr f64 LEAST_CHANCE = 1e-15;
 constexpr i64 FACTORS = 16;  // likelihoods that are multiplied before their logarithm is taken
@@ -23,13 +22,14 @@ constexpr i64 FACTORS = 16;  // likelihoods that are multiplied before their log
 struct DrawnUser {
     f64 *v, *theta, *slopes;      // (K, N), the last of the log-likelihood in theta
     f64 *residuals, *logs, *sum;  // (n, N), (N,), (N,)
+    f64* norm;                    // (N,), v - norm = log theta
     f64* product;                 // (N,) of likelihoods whose logarithms are not in logs yet
     f64* x;                       // (K,)
 
     DrawnUser(Arena& arena, i64 n_rankings, i64 n_draws, i64 most) {
         for (f64** matrix : {&v, &theta, &slopes}) *matrix = arena.take(n_rankings * n_draws);
         residuals = arena.take(most * n_draws);
-        for (f64** vector : {&logs, &sum, &product}) *vector = arena.take(n_draws);
+        for (f64** vector : {&logs, &sum, &norm, &product}) *vector = arena.take(n_draws);
         x = arena.take(padded(n_rankings));
     }
 };
@@ -62,6 +62,8 @@ EXPORT void weigh_draws(i64 first, i64 last, const i64* offsets, const i32* winn
         const f64 *own_eta = eta + u * n_rankings * n_draws, *counts = priors + u * 5 * n_rankings;
         const f64 *locations = counts + n_rankings, *spreads = locations + n_rankings;
         const f64 *location_slopes = spreads + n_rankings, *spread_slopes = location_slopes + n_rankings;
+        f64 concentration = 0.0;
+        for (i64 k = 0; k < n_rankings; ++k) concentration += counts[k];
         for (i64 d = 0; d < n_draws; d += N_LANES) {
             Lanes logs = load(draw_offsets + u * n_draws + d), top = all(-1e300), total = all(0.0);
             for (i64 k = 0; k < n_rankings; ++k) {
@@ -69,7 +71,6 @@ EXPORT void weigh_draws(i64 first, i64 last, const i64* offsets, const i32* winn
                 const Lanes v = all(locations[k]) + all(spreads[k]) * load(own_eta + at);
                 store(user.v + at, v);
                 store(user.slopes + at, all(0.0));
-                logs += all(counts[k]) * v - exp(min(v, all(MOST_LOG)));
                 top = max(top, v);
             }
             for (i64 k = 0; k < n_rankings; ++k) {
@@ -77,10 +78,13 @@ EXPORT void weigh_draws(i64 first, i64 last, const i64* offsets, const i32* winn
                 store(user.theta + k * n_draws + d, e);
                 total += e;
             }
+            const Lanes norm = top + log(total);
             for (i64 k = 0; k < n_rankings; ++k) {
                 f64* theta = user.theta + k * n_draws + d;
                 store(theta, load(theta) / total);
+                logs += all(counts[k]) * (load(user.v + k * n_draws + d) - norm);
             }
+            store(user.norm + d, norm);
             store(user.logs + d, logs);
             store(user.product + d, all(1.0));
         }
@@ -141,9 +145,9 @@ EXPORT void weigh_draws(i64 first, i64 last, const i64* offsets, const i32* winn
             for (i64 d = 0; d < n_draws; d += N_LANES) {
                 const i64 at = k * n_draws + d;
                 const Lanes v = load(user.v + at), theta = load(user.theta + at), share = load(own_shares + d);
-                const Lanes slope =
-                    all(counts[k]) - exp(min(v, all(MOST_LOG))) + theta * (load(user.slopes + at) - load(user.sum + d));
-                mean += share * (v + slope * (all(location_slopes[k]) + all(spread_slopes[k]) * load(own_eta + at)));
+                const Lanes beyond = load(user.slopes + at) - load(user.sum + d) - all(concentration);
+                const Lanes step = all(location_slopes[k]) + all(spread_slopes[k]) * load(own_eta + at);
+                mean += share * (v - load(user.norm + d) + (all(counts[k]) + theta * beyond) * step);
                 store(user.theta + at, share * theta);
             }
             in_counts[u * n_rankings + k] = sum(mean);

@@ -10,7 +10,7 @@ from plurank.kernels.plain.common import ones_if_empty, sigmoid
 from plurank.types import Codes, Floats, Integers
 
 LEAST_CHANCE = 1e-15
-MOST_LOG, LEAST_LOG = 100.0, -700.0
+LEAST_LOG = -700.0
 
 
 def weigh_draws(
@@ -30,8 +30,8 @@ def weigh_draws(
     for u, own in enumerate(itertools.starmap(slice, itertools.pairwise(offsets))):
         counts, location, spread, location_slope, spread_slope = priors[u][:, :, None]
         v = location + spread * eta[u]
-        theta = np.exp(v - v.max(axis=0))
-        theta /= theta.sum(axis=0)
+        log_theta = v - np.logaddexp.reduce(v, axis=0)
+        theta = np.exp(log_theta)
         leads, weight = scores[winners[own]] - scores[losers[own]], weights[own, None]
         if mixing == "utility":
             x, slopes, f = leads, np.ones(leads.shape), leads @ theta
@@ -40,14 +40,13 @@ def weigh_draws(
             x, slopes = sigmoid(leads), sigmoid(leads) * sigmoid(-leads)
             f = np.maximum(x @ theta, LEAST_CHANCE)
             likelihoods, residuals = np.log(f), weight / f
-        gammas = np.exp(np.minimum(v, MOST_LOG))
-        logs = draw_offsets[u] + (counts * v - gammas).sum(axis=0) + (weight * likelihoods).sum(axis=0)
+        logs = draw_offsets[u] + (counts * log_theta).sum(axis=0) + (weight * likelihoods).sum(axis=0)
         apart = logs - logs.max()
         shares[u] = np.where(apart > LEAST_LOG, np.exp(apart), 0.0)
         values[u] = logs.max() + np.log(shares[u].sum())
         shares[u] /= shares[u].sum()
         in_theta = x.T @ residuals
-        in_v = counts - gammas + theta * (in_theta - (theta * in_theta).sum(axis=0))
-        in_counts[u] = (v + in_v * (location_slope + spread_slope * eta[u])) @ shares[u]
+        in_v = counts + theta * (in_theta - (theta * in_theta).sum(axis=0) - counts.sum())
+        in_counts[u] = (log_theta + in_v * (location_slope + spread_slope * eta[u])) @ shares[u]
         in_scores[own] = residuals @ (shares[u] * theta).T * slopes
     return values, shares, in_counts, in_scores
