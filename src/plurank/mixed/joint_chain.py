@@ -31,7 +31,7 @@ SCALES = np.exp(np.linspace(math.log(0.02), math.log(5.0), 200))
 class Effort:
     """How long a chain is, and how well a Gaussian is known."""
 
-    most_scores: int = 800  # that are drawn one by one; of more, rankings move as wholes
+    most_scores: int = 1500  # that are drawn; of more, the rarest items and their comparisons are left out
     n_draws: int = 300  # tables that are drawn: one in each sweep of a chain
     burn_in: int = 100  # sweeps before these
     n_weights: int = 16  # draws of every user's weights
@@ -63,6 +63,9 @@ def draw_tables(
 
     It begins with some scores (Q, K) and coefficients; rankings are in the order of these scores.
     """
+    if scores.size > effort.most_scores:
+        users, kept = users.among_most_compared(max(effort.most_scores // scores.shape[1], 2))
+        scores = scores[kept]
     reference = scores - scores.mean(axis=0)
     sample = _run_chain if len(users.comparisons) <= effort.most_sampled else _draw_gaussian
     return np.array(
@@ -82,13 +85,12 @@ def _run_chain(
     effort: Effort,
 ) -> Iterator[tuple[Floats, Coefficients]]:
     """Run a chain that begins with some scores and coefficients; return those of each sweep after the burn-in."""
-    table = scores if scores.size > effort.most_scores else None
     scale, log_size, vector = _draw_scale(coefficients.slopes, rng), math.log(FIRST_LEAP), np.zeros(0)
     for sweep in range(effort.burn_in + effort.n_draws):
         if sweep in effort.proposals:
             proposals = Proposals.near(users, scores, coefficients)
             draws = proposals.draw(effort.n_weights, rng)
-        density = JointDensity(users, draws, scale, score_prior, table)
+        density = JointDensity(users, draws, scale, score_prior)
         if sweep == 0:
             vector = density.to_vector(scores, coefficients)
         if sweep in effort.metrics:
@@ -117,10 +119,9 @@ def _draw_gaussian(
     Steps of Newton's method begin with some of the users; those of all users follow. Each has new draws of the weights,
     by where it begins. The last points are averaged, and the noise that is left adds to the covariance.
     """
-    table = scores if scores.size > effort.most_scores else None
     users = users.every_nth(max(effort.most_numbers // (effort.more_weights * scores.shape[1]), 1))
     part, few = users.with_most(effort.most_in_part), users.every_nth(effort.few_users)
-    climb = _Climb(score_prior, table, effort.more_weights, rng)
+    climb = _Climb(score_prior, effort.more_weights, rng)
     here, points = (scores, coefficients), []
     plan = [(part, CAUTIOUS)] * effort.n_first + [(users, length) for length in effort.steps]
     for number, (some, length) in enumerate(plan):
@@ -146,7 +147,6 @@ class _Climb:
     """How steps of Newton's method are made, by so many draws of everybody's weights."""
 
     score_prior: ScorePrior | None
-    table: Floats | None
     n_weights: int
     rng: np.random.Generator
 
@@ -175,7 +175,7 @@ class _Climb:
         """Return densities by independent draws of users' weights."""
         proposals, scale = Proposals.near(users, scores, coefficients), _middle_scale(coefficients.slopes)
         draws = [proposals.draw(self.n_weights, self.rng) for _ in range(n)]
-        return [JointDensity(users, each, scale, self.score_prior, self.table) for each in draws]
+        return [JointDensity(users, each, scale, self.score_prior) for each in draws]
 
 
 def _middle_scale(slopes: Floats) -> float:

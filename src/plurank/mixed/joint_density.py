@@ -7,7 +7,8 @@ Scores follow, too: with a smaller concentration users differ more, and rankings
 same. In these coordinates the posterior is close to a Gaussian, along what the answers leave open, too.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,17 +18,20 @@ from scipy.special import digamma, gammaln
 
 from plurank import kernels
 from plurank.choices import Mixing
+from plurank.data.coded import renumber
 from plurank.data.comparisons import Comparisons
+from plurank.data.encoding import look_up
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.drawn_weights import LEAST_COUNT, log_mixture, propose
 from plurank.mixed.priors import ScorePrior
 from plurank.regression.coefficients import Coefficients, draw_log_dirichlets, softmax
 from plurank.regression.density import DrawnWeights, RegressionDensity
 from plurank.regression.sampling import root_of
-from plurank.types import Codes, Floats, Integers
+from plurank.types import Codes, Floats, Integers, Masks
 
 FREEDOM = 2.0  # degrees beyond the number of rankings, of the Wishart prior of the precision of items' scores
 LEAST_INFORMATION = 0.1  # as a share of that with noise
+USERS_AT_ONCE = 2000  # whose gradients are held
 WIDER = 0.5  # share of the prior's counts, and the largest count, in draws with heavier tails than the prior
 
 
@@ -92,15 +96,26 @@ class ComparedUsers:
         index = np.arange(n, dtype=np.int32)
         return kernels.sum_gathered(offsets[:-1], offsets[1:], index, np.zeros(0), np.ascontiguousarray(values))
 
-    def sum_by_user_and_item(self, values: Floats) -> Floats:
-        """Sum values (n, K) of comparisons as sum_by_item does, for every user, (M, Q K)."""
-        c, n_cells = self.comparisons, self.comparisons.n_users * self.comparisons.n_items
-        cells = c.user_of_each() * c.n_items
+    def sum_by_user_and_item(self, values: Floats, users: slice) -> Floats:
+        """Sum values (n, K) of comparisons as sum_by_item does, for each of some users, (m, Q K)."""
+        c, n_users = self.comparisons, users.stop - users.start
+        rows = slice(int(c.offsets[users.start]), int(c.offsets[users.stop]))
+        cells = (c.user_of_each()[rows] - users.start) * c.n_items
+        winners, losers, n_cells = cells + c.winners[rows], cells + c.losers[rows], n_users * c.n_items
         columns = [
-            np.bincount(cells + c.winners, column, n_cells) - np.bincount(cells + c.losers, column, n_cells)
-            for column in values.T
+            np.bincount(winners, column, n_cells) - np.bincount(losers, column, n_cells) for column in values[rows].T
         ]
-        return np.stack(columns, axis=1).reshape(c.n_users, -1)
+        return np.stack(columns, axis=1).reshape(n_users, -1)
+
+    def among_most_compared(self, most: int) -> tuple["ComparedUsers", Masks]:
+        """Return comparisons among so many items, those compared most, with the users who have any; and which items."""
+        c = self.comparisons
+        counts = np.bincount(c.winners, minlength=c.n_items) + np.bincount(c.losers, minlength=c.n_items)
+        kept = np.zeros(c.n_items, dtype=bool)
+        kept[np.argsort(-counts, kind="stable")[:most]] = True
+        part, place = c.select(kept[c.winners] & kept[c.losers]), renumber(kept)
+        part = replace(part, winners=place[part.winners], losers=place[part.losers], items=c.items[kept], texts=None)
+        return ComparedUsers(part, self.design[look_up(part.users, c.users, "user")], self.mixing), kept
 
     def leads(self, table: Floats) -> Floats:
         """By how much a table (Q, c) has more for the winner than for the loser of each comparison, (n, c)."""
@@ -178,16 +193,14 @@ class Proposals:
 class JointDensity:
     """Log posterior density of vectors (D,): scores, and coefficients as ``RegressionDensity`` has them.
 
-    Scores (Q, K) are in coordinates that depend on the coefficients. Those of many items are a table (Q, K) times a
-    matrix (K, K): rankings move as wholes. scale: standard deviation of slopes. score_prior: of the scores; None for a
-    Gaussian whose precision is unknown (Wishart) and integrated out.
+    Scores (Q, K) are in coordinates that depend on the coefficients. scale: standard deviation of slopes. score_prior:
+    of the scores; None for a Gaussian whose precision is unknown (Wishart) and integrated out.
     """
 
     users: ComparedUsers
     draws: WeightDraws
     scale: float
     score_prior: ScorePrior | None = None
-    table: Floats | None = None
 
     @cached_property
     def _regression(self) -> RegressionDensity:
@@ -202,12 +215,11 @@ class JointDensity:
     @property
     def _n_scores(self) -> int:
         """How many numbers of a vector stand for scores."""
-        return self._n_rankings * (self._n_rankings if self.table is not None else self.users.comparisons.n_items)
+        return self._n_rankings * self.users.comparisons.n_items
 
     def to_vector(self, scores: Floats, coefficients: Coefficients) -> Floats:
         """Return scores (Q, K) and coefficients as a vector."""
         own = np.linalg.solve(_spread(coefficients).T, scores.T).T
-        own = own if self.table is None else np.linalg.lstsq(self.table, own, rcond=None)[0]
         return np.concatenate([own.ravel(), self._regression.to_vector(coefficients)])
 
     def from_vector(self, vector: Floats) -> tuple[Floats, Coefficients]:
@@ -217,8 +229,7 @@ class JointDensity:
 
     def _coordinates(self, vector: Floats) -> Floats:
         """Return the coordinates (Q, K) of the scores."""
-        own = vector[: self._n_scores].reshape(-1, self._n_rankings)
-        return own if self.table is None else self.table @ own
+        return vector[: self._n_scores].reshape(-1, self._n_rankings)
 
     @cached_property
     def _known(self) -> dict[bytes, JointValue]:
@@ -249,17 +260,13 @@ class JointDensity:
         own[0] += n * (k - 1) * _growth(coefficients)
         value = terms.value + prior.value + log_prior + 0.5 * n * (k - 1) * np.log(coefficients.concentration + 1.0)
         in_own = in_scores @ _spread(coefficients).T
-        if self.table is not None:  # all items are spread out alike
-            matrix = vector[: self._n_scores].reshape(k, k)
-            value += n * float(np.linalg.slogdet(matrix)[1])
-            in_own = self.table.T @ in_own + n * np.linalg.inv(matrix).T
         return JointValue(value, np.concatenate([in_own.ravel(), own]), terms.shares)
 
     def precision(self, vector: Floats, n_each: float = 1.0) -> Floats:
         """Return about the precision (D, D) of the posterior by these draws, where every user stands for so many:
         products of users' gradients, and what the priors say."""
-        own = self._user_gradients(vector)
-        return n_each * (own.T @ own) + self._prior_precision(vector)
+        products = sum((own.T @ own for own in self._user_gradients(vector)), np.zeros((len(vector), len(vector))))
+        return n_each * products + self._prior_precision(vector)
 
     def split_precision(self, other: "JointDensity", vector: Floats, n_each: float = 1.0) -> tuple[Floats, Floats]:
         """Return about the precision (D, D) of the posterior, given independent draws, too; and the covariance (D, D)
@@ -268,7 +275,8 @@ class JointDensity:
         Products of gradients by the ones and by the others have no noise of the draws on average, others do. Of the
         latter a part is left at least, so that the precision is positive.
         """
-        one, another, prior = *(each._user_gradients(vector) for each in (self, other)), self._prior_precision(vector)
+        one, another = (np.vstack(list(each._user_gradients(vector))) for each in (self, other))
+        prior = self._prior_precision(vector)
         noisy = 0.5 * n_each * (one.T @ one + another.T @ another) + prior
         root, across = root_of(noisy), one.T @ another
         across = 0.5 * n_each * (across + across.T) + prior
@@ -282,12 +290,12 @@ class JointDensity:
         scores, coefficients = self.from_vector(vector)
         n, spread, found = self._n_scores, _spread(coefficients), np.zeros((len(vector), len(vector)))
         of_scores = spread @ self._score_precision(scores)[0] @ spread.T
-        found[:n, :n] = np.kron(np.eye(len(scores)), of_scores) if self.table is None else np.eye(n)
+        found[:n, :n] = np.kron(np.eye(len(scores)), of_scores)
         found[n:, n:] = -self._regression.evaluate(vector[n:], with_hessian=True).hessian
         return found
 
-    def _user_gradients(self, vector: Floats) -> Floats:
-        """Gradients (M, D) of what each user says."""
+    def _user_gradients(self, vector: Floats) -> Iterator[Floats]:
+        """Yield gradients of what each user says, (m, D) of some users at a time."""
         scores, coefficients = self.from_vector(vector)
         users, k = self.users, scores.shape[1]
         terms = self._terms(scores, coefficients)
@@ -299,10 +307,9 @@ class JointDensity:
         own = np.hstack([terms.in_concentration[:, None], rows])
         own[:, :k] += self._through_spread(coefficients, through[:, 0], through[:, 1:])
         in_own = terms.in_scores @ _spread(coefficients).T
-        if self.table is None:
-            return np.hstack([users.sum_by_user_and_item(in_own), own])
-        products = users.leads(self.table)[:, :, None] * in_own[:, None, :]
-        return np.hstack([users.sum_by_user(products.reshape(len(in_own), k * k)), own])
+        for begin in range(0, len(own), USERS_AT_ONCE):
+            some = slice(begin, min(begin + USERS_AT_ONCE, len(own)))
+            yield np.hstack([users.sum_by_user_and_item(in_own, some), own[some]])
 
     def _terms(self, scores: Floats, coefficients: Coefficients) -> Terms:
         c, mean = self.users.comparisons, coefficients.mean_weights(self.users.design)
