@@ -170,8 +170,8 @@ def test_draws_hold_the_effects_that_votes_were_made_with(way, rng):
     truth = Coefficients(1.5, np.array([[0.3, -0.3], [0.8, -0.8]]))
     users, _ = simulate(rng, scores, truth, "probability", n_users=200, per_user=15)
     found = [
-        draw_tables(users, init, truth, None, np.random.default_rng(0), WAYS[way])
-        for init in (scores, scores, scores[:, ::-1])
+        draw_tables(users, scores[:, order], truth.reorder(order), None, np.random.default_rng(0), WAYS[way])
+        for order in (np.array([0, 1]), np.array([0, 1]), np.array([1, 0]))
     ]
     tables = found[0]
     assert tables.shape == (40, 2, 2)
