@@ -182,3 +182,24 @@ def test_draws_hold_the_effects_that_votes_were_made_with(way, rng):
     # columns are in the order of the scores that were given
     assert tables[:, 1, 0].mean() > 0.4
     assert found[2][:, 1, 1].mean() > 0.4
+
+
+def test_of_many_items_those_compared_most_stay(rng):
+    votes = plurank.Comparisons.from_arrays(
+        ["a", "a", "b", "c", "c"], [0, 1, 4, 1, 0], [1, 2, 3, 0, 1], items=np.arange(5)
+    )
+    users = ComparedUsers(votes, np.arange(3.0)[:, None], "utility")
+    part, kept = users.among_most_compared(2)
+    assert kept.tolist() == [True, True, False, False, False]
+    assert part.comparisons.users.tolist() == ["a", "c"]
+    assert part.design.tolist() == [[0.0], [2.0]]
+    assert (part.comparisons.winners.tolist(), part.comparisons.losers.tolist()) == ([0, 1, 0], [1, 0, 1])
+
+
+def test_rankings_that_cannot_be_told_apart_leave_effects_uncertain_with_many_items(rng):
+    scores = np.repeat(rng.standard_normal((60, 1)), 2, axis=1)
+    truth = Coefficients(1.5, np.array([[0.0, 0.0], [0.8, -0.8]]))
+    users, _ = simulate(rng, scores, truth, "utility", n_users=100, per_user=10)
+    for most in (1000, 80):
+        tables = draw_tables(users, scores, truth, None, rng, replace(LIGHT, most_scores=most))
+        assert tables[:, 1, 0].std() > 0.1
