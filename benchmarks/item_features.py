@@ -176,11 +176,12 @@ def let_peer(source: Source, made: Fold, environments: Path, seed: int) -> tuple
     return np.where(left, chances, 1.0 - chances), report
 
 
-def fit(source: Source, train: Any, unknown: NDArray[np.bool_], n_rankings: int, seed: int) -> Any:
-    """Fit to what was said about the known items, with features and, second, as if there were none."""
+def fit(source: Source, train: Any, unknown: NDArray[np.bool_], n_rankings: int, seed: int, helped: bool) -> Any:
+    """Fit to what was said about the known items, with their features, or so that a new item is an average one."""
+    items = source.items if helped else None
     if source.said is None:
         model = plurank.MixedRanking(n_rankings, mixing="utility", random_state=seed)
-        model.fit(keep_items(train, ~unknown), items=source.items)
+        model.fit(keep_items(train, ~unknown), items=items)
     else:
         known = source.said.to_frame().filter(pl.col("item").is_in(source.votes.items[~unknown].tolist()))
         if "rank" in known.columns:
@@ -188,25 +189,23 @@ def fit(source: Source, train: Any, unknown: NDArray[np.bool_], n_rankings: int,
         model = plurank.MixedRanking(n_rankings, n_factors=N_FACTORS, max_iter=SWEEPS, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", plurank.ConvergenceWarning)
-            model.fit(known, items=source.items)
-    return model, forget_features(model, source.items)
+            model.fit(known, items=items)
+    return model if helped else expect_average(model, source.items)
 
 
-def let_plurank(source: Source, made: Fold, seed: int) -> tuple[list[Floats], dict[str, Any]]:
-    """Choose as the peer does; return probabilities of what happened with features and without, and what was chosen."""
+def let_plurank(source: Source, made: Fold, seed: int, helped: bool = True) -> tuple[Floats, dict[str, Any]]:
+    """Choose as the peer does; return probabilities of what happened, and what was chosen."""
     chosen, train, test = made.inner
     tried = []
     for n_rankings in CANDIDATES if source.said is None else RATED_CANDIDATES:
-        models = fit(source, train, made.held | chosen, n_rankings, seed)
-        odds = [logit(predict(model, test, source.items)) for model in models]
-        slopes = [fit_slope(each, np.ones(len(test), bool)) for each in odds]
-        tried.append((float(np.log(calibrate(odds[0], slopes[0])).mean()), n_rankings, slopes))
-    _, n_rankings, slopes = max(tried)
+        odds = logit(predict(fit(source, train, made.held | chosen, n_rankings, seed, helped), test, source.items))
+        slope = fit_slope(odds, np.ones(len(test), bool))
+        tried.append((float(np.log(calibrate(odds, slope)).mean()), n_rankings, slope))
+    _, n_rankings, slope = max(tried)
     begin = time.perf_counter()
-    models = fit(source, made.train, made.held, n_rankings, seed)
+    model = fit(source, made.train, made.held, n_rankings, seed, helped)
     report = {"n_rankings": n_rankings, "seconds": time.perf_counter() - begin}
-    odds = [logit(predict(model, made.test, source.items)) for model in models]
-    return [calibrate(each, slope) for each, slope in zip(odds, slopes, strict=True)], report
+    return calibrate(logit(predict(model, made.test, source.items)), slope), report
 
 
 def predict(model: Any, test: Any, items: pl.DataFrame) -> Floats:
@@ -217,14 +216,20 @@ def predict(model: Any, test: Any, items: pl.DataFrame) -> Floats:
     return np.asarray(grown.predict_proba(pl.DataFrame({"user": users, **sides})))
 
 
-def forget_features(model: Any, items: pl.DataFrame) -> Any:
-    """Return the model with the regression that knows no features: a new item is an average one."""
-    plain = copy.deepcopy(model)
-    features = Design.learn(items, model.items_, "item")[1]
+def expect_average(model: Any, items: pl.DataFrame) -> Any:
+    """Let a model that was fitted without features expect of any item what the others are like."""
+    design, features = Design.learn(items, model.items_, "item")
     found = fit_ridge(features, model.scores_, model.score_errors_, None)
-    plain.item_coefficients_, plain.item_covariances_, plain.item_rest_ = found.table, found.covariances, found.rest
-    plain.draw_factor_slopes_ = None
-    return plain
+    model.item_design_, model.item_coefficients_ = design.to_dict(), found.table
+    model.item_covariances_, model.item_rest_ = found.covariances, found.rest
+    if model.draw_scores_ is not None:
+        tables, n_rankings = np.concatenate([model.draw_scores_, model.draw_item_factors_], axis=2), model.n_rankings_
+        roots = np.array([np.linalg.cholesky(np.cov(table.T) + 1e-9 * np.eye(table.shape[1])) for table in tables])
+        slopes = np.zeros((len(tables), len(found.table), tables.shape[2]))
+        slopes[:, 0] = tables.mean(axis=1)
+        model.draw_score_slopes_, model.draw_factor_slopes_ = np.split(slopes, [n_rankings], axis=2)
+        model.draw_score_roots_, model.draw_factor_roots_ = np.split(roots, [n_rankings], axis=1)
+    return model
 
 
 def measure(name: str, given: Any) -> list[dict[str, Any]]:
@@ -237,7 +242,8 @@ def measure(name: str, given: Any) -> list[dict[str, Any]]:
     for fold in range(given.folds):
         made = make_fold(source, fold_of == fold, fold)
         peer, report = let_peer(source, made, given.environments, fold)
-        (own, plain), chosen = let_plurank(source, made, fold)
+        own, chosen = let_plurank(source, made, fold)
+        plain, _ = let_plurank(source, made, fold, helped=False)
         reports.append({**report, **chosen})
         for variant, chances in (("plurank", own), ("without features", plain), ("LightFM", peer)):
             logs.setdefault(variant, []).append(by_user(chances, made.test))
