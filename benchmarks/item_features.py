@@ -5,9 +5,10 @@
 Five folds over items. Models learn from the comparisons of the other items, and predict comparisons of the same users
 that involve an item held out: with features, without (a new item is an average one), and LightFM with the same features
 (``benchmarks.peers.covariates.light_fm``). LightFM learns from all pairs; plurank from the same, or from the rankings
-or ratings that they were made of. Both choose a setting (plurank 3, 6 or 10 rankings; of rankings and ratings 3 or 6,
-with five factors) and a slope on other items, held out of the training items. Mean log-likelihood of a pair and
-accuracy, averaged by user; differences with 95 % intervals over users. Writes results/item_features.csv.
+or ratings that they were made of. Each chooses a setting (plurank 3, 6 or 10 rankings; of rankings and ratings 3 or 6,
+with ten factors, as many as LightFM has) and a slope on other items, held out of the training items. Mean
+log-likelihood of a pair and accuracy, averaged by user; differences with 95 % intervals over users. Also of the pairs
+of two items held out alone: in others, what the user said about the other item helps. Writes results/item_features.csv.
 
 FOLDER needs sushi/features_100.csv (item, style, major_group, minor_group, oiliness, frequency_eaten, price,
 frequency_sold), made from sushi3.idata of the sushi preference data.
@@ -42,7 +43,7 @@ from plurank.regression.ridge import fit_ridge
 Floats = NDArray[np.float64]
 MOST_TESTED = 30  # pairs of a user
 CANDIDATES, RATED_CANDIDATES = (3, 6, 10), (3, 6)  # rankings
-N_FACTORS, SWEEPS = 5, 50  # of fits to rankings and ratings
+N_FACTORS, SWEEPS = 10, 50  # of fits to rankings and ratings; factors as many as LightFM's
 N_USERS, N_MOVIES = 1000, 300
 ENVIRONMENT, MODULE = "lightfm", "benchmarks.peers.covariates.light_fm"
 YEAR = r"\((\d{4})\)"
@@ -236,41 +237,54 @@ def measure(name: str, given: Any) -> list[dict[str, Any]]:
     """Compare on all folds of a set."""
     source = READERS[name](given.data)
     fold_of = np.random.default_rng(given.seed).permutation(source.votes.n_items) % 5
-    logs: dict[str, list[Floats]] = {}
-    hits: dict[str, list[Floats]] = {}
-    reports = []
+    found: dict[str, list[Floats]] = {"plurank": [], "without features": [], "LightFM": []}
+    tests, reports = [], []
     for fold in range(given.folds):
         made = make_fold(source, fold_of == fold, fold)
         peer, report = let_peer(source, made, given.environments, fold)
         own, chosen = let_plurank(source, made, fold)
         plain, _ = let_plurank(source, made, fold, helped=False)
+        tests.append((made.test, made.held[made.test.winners] & made.held[made.test.losers]))
         reports.append({**report, **chosen})
-        for variant, chances in (("plurank", own), ("without features", plain), ("LightFM", peer)):
-            logs.setdefault(variant, []).append(by_user(chances, made.test))
-            hits.setdefault(variant, []).append(chances > 0.5)
-            print(name, fold, variant, round(float(logs[variant][-1].mean()), 4), flush=True)
-    mean = {variant: np.concatenate(parts) for variant, parts in logs.items()}
+        for variant, chances in zip(found, (own, plain, peer), strict=True):
+            found[variant].append(chances)
+            print(name, fold, variant, round(float(by_user(chances, made.test).mean()), 4), flush=True)
+    about = {
+        "set": name, "folds": given.folds, "items": source.votes.n_items,
+        "rankings": " ".join(str(each["n_rankings"]) for each in reports),
+        "seconds": round(sum(each["seconds"] for each in reports) / len(reports), 1),
+        "peer_seconds": round(sum(each["fit_seconds"] for each in reports) / len(reports), 1),
+        "peer_tune_seconds": round(sum(each["tune_seconds"] for each in reports) / len(reports), 1),
+        "peer_versions": reports[0]["peer_versions"], "seed": given.seed,
+    }  # fmt: skip
     rows = []
     for other in ("without features", "LightFM"):
-        gain = mean["plurank"] - mean[other]
-        error = 1.96 * gain.std() / np.sqrt(len(gain))
-        rows.append(
-            {
-                "set": name, "against": other, "folds": given.folds, "items": source.votes.n_items,
-                "users_and_folds": len(gain), "plurank": round(float(mean["plurank"].mean()), 5),
-                "other": round(float(mean[other].mean()), 5), "gain": round(float(gain.mean()), 5),
-                "lower": round(float(gain.mean() - error), 5), "upper": round(float(gain.mean() + error), 5),
-                "accuracy": round(float(np.concatenate(hits["plurank"]).mean()), 4),
-                "accuracy_other": round(float(np.concatenate(hits[other]).mean()), 4),
-                "rankings": " ".join(str(each["n_rankings"]) for each in reports),
-                "seconds": round(sum(each["seconds"] for each in reports) / len(reports), 1),
-                "peer_seconds": round(sum(each["fit_seconds"] for each in reports) / len(reports), 1),
-                "peer_tune_seconds": round(sum(each["tune_seconds"] for each in reports) / len(reports), 1),
-                "peer_versions": reports[0]["peer_versions"], "seed": given.seed,
-            }
-        )  # fmt: skip
-        print(rows[-1], flush=True)
+        for pairs, which in (("any", np.ones_like), ("of two new items", np.asarray)):
+            chosen_pairs = [which(both, dtype=bool) for _, both in tests]
+            rows.append({**about, "against": other, "pairs": pairs, **compare(found, other, tests, chosen_pairs)})
+            print(rows[-1], flush=True)
     return rows
+
+
+def compare(found: dict[str, list[Floats]], other: str, tests: list[Any], chosen: list[NDArray[np.bool_]]) -> Any:
+    """Compare plurank with another variant on some pairs of each fold, averaged by user."""
+    mean, hits = {}, {}
+    for variant in ("plurank", other):
+        parts, right = [], []
+        for chances, (test, _), own in zip(found[variant], tests, chosen, strict=True):
+            part = test.select(own)
+            parts.append(by_user(chances[own], part)[np.bincount(part.user_of_each(), minlength=part.n_users) > 0])
+            right.append(chances[own] > 0.5)
+        mean[variant], hits[variant] = np.concatenate(parts), float(np.concatenate(right).mean())
+    gain = mean["plurank"] - mean[other]
+    error = 1.96 * gain.std() / np.sqrt(len(gain))
+    return {
+        "users_and_folds": len(gain), "n_pairs": sum(int(own.sum()) for own in chosen),
+        "plurank": round(float(mean["plurank"].mean()), 5), "other": round(float(mean[other].mean()), 5),
+        "gain": round(float(gain.mean()), 5), "lower": round(float(gain.mean() - error), 5),
+        "upper": round(float(gain.mean() + error), 5), "accuracy": round(hits["plurank"], 4),
+        "accuracy_other": round(hits[other], 4),
+    }  # fmt: skip
 
 
 def main() -> None:

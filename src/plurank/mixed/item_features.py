@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from plurank import metrics
+from plurank.data.attributes import Category
 from plurank.data.covariates import Covariates
 from plurank.data.design import Design
 from plurank.data.encoding import as_labels, look_up, object_array
@@ -22,7 +23,7 @@ from plurank.models.fields import Field, Fields, JsonField
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.regression.ridge import ItemRegression, choose_item_scale, fit_ridge
 from plurank.thurstone.item_regression import ItemFeatures as FeaturesOfItems
-from plurank.types import Floats
+from plurank.types import Floats, Integers
 from plurank.validation import check_share, is_number
 
 SEED = 20_261_118
@@ -41,6 +42,14 @@ FIELDS: Fields = {
 }
 
 
+def group_columns(design: Design) -> Integers:
+    """Return numbers (P,) of columns, the same for all levels of a category; bends of a number may vary alone."""
+    categories = {each.name for each in design.attributes if isinstance(each, Category)}
+    both = zip(design.column_attributes, design.names, strict=True)
+    groups = [attribute if attribute in categories else name for attribute, name in both]
+    return np.unique(groups, return_inverse=True)[1]
+
+
 class ItemFeatures(ScoredRankings, loadable=False):
     """What a model that was fitted with features of its items says about them."""
 
@@ -57,8 +66,7 @@ class ItemFeatures(ScoredRankings, loadable=False):
         if table is None:
             return None, None
         design, matrix = Design.learn(table, source.items, "item")
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(design.column_attributes))}
-        return design, FeaturesOfItems(matrix, np.array([numbers[name] for name in design.column_attributes]))
+        return design, FeaturesOfItems(matrix, group_columns(design))
 
     def _store_features(self, design: Design, features: FeaturesOfItems) -> None:
         """Keep what features say; regress scores on features (Q, P) unless they are a part of the fit."""
@@ -67,7 +75,11 @@ class ItemFeatures(ScoredRankings, loadable=False):
             scores, errors = self.scores_, self.score_errors_
             scale = choose_item_scale(features.matrix, scores, errors, np.random.default_rng(SEED))
             found = fit_ridge(features.matrix, scores, errors, scale)
-            self.item_coefficients_, self.item_covariances_, self.item_rest_ = found.table, found.covariances, found.rest
+            self.item_coefficients_, self.item_covariances_, self.item_rest_ = (
+                found.table,
+                found.covariances,
+                found.rest,
+            )
 
     @property
     def item_features(self) -> Design | None:

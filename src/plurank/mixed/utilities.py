@@ -188,7 +188,13 @@ def draws_of(model: Any) -> list[Draw]:
     """Return all draws that are attributes of a model, those that predict and those of its rankings."""
     slopes = model.draw_slopes_
     slopes = np.zeros((len(model.draw_chains_), 0, 0)) if slopes is None else slopes
-    more = (model.draw_chains_.tolist(), model.draw_shares_.tolist(), model.draw_shown_.tolist(), slopes, _priors(model))
+    more = (
+        model.draw_chains_.tolist(),
+        model.draw_shares_.tolist(),
+        model.draw_shown_.tolist(),
+        slopes,
+        _priors(model),
+    )
     return [
         Draw(
             **{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()},

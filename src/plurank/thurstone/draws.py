@@ -72,9 +72,7 @@ class Draw:
         first[:1] = origin
         cuts = (self.cuts - first).astype(self.cuts.dtype)
         prior = self.item_prior and self.item_prior.shift(float(origin))
-        return replace(
-            self, scores=self.scores - origin, cuts=cuts, cut_mean=self.cut_mean - first, item_prior=prior
-        )
+        return replace(self, scores=self.scores - origin, cuts=cuts, cut_mean=self.cut_mean - first, item_prior=prior)
 
     def pad(self, n_factors: int, n_exposed: int) -> "Draw":
         """Add factors that are 0, and coefficients of exposure that are."""

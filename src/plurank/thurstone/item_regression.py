@@ -4,9 +4,9 @@ Ours, after Macau (Simm et al. 2015). Vectors are Gaussian around a linear regre
 
     v_i ~ N(mu + Gamma^T x_i, Lambda^-1),
 
-whose coefficients are matrix normal: those of attribute g have precision tau_g Lambda. Given the vectors, Lambda, mu and
-Gamma are drawn together; then the scale of every attribute, ``1 / sqrt(tau_g)``, which is half-Cauchy, so that
-attributes that say nothing change nothing.
+whose coefficients are matrix normal: those of group g of the columns have precision tau_g Lambda. Given the vectors,
+Lambda, mu and Gamma are drawn together; then the scale of every group, ``1 / sqrt(tau_g)``, which is half-Cauchy, so
+that columns that say nothing change nothing.
 """
 
 from dataclasses import dataclass, field
@@ -18,15 +18,17 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from plurank.thurstone import hyperparameters as hyper
 from plurank.types import Floats, Integers
 
-FIRST_PRECISION = 1.0  # of coefficients, as the scale of their scales: they are in units of what items have of their own
+FIRST_PRECISION = (
+    1.0  # of coefficients, as the scale of their scales: they are in units of what items have of their own
+)
 LARGEST_PRECISION = 1e8
 
 
 class ItemFeatures(NamedTuple):
-    """Features (Q, P) of all items, and the number of the attribute that each column belongs to, (P,)."""
+    """Features (Q, P) of all items, and the number of the group that each column belongs to, (P,)."""
 
     matrix: Floats
-    attributes: Integers
+    groups: Integers
 
 
 @dataclass
@@ -39,7 +41,7 @@ class ItemRegression:
     auxiliaries: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        n = int(self.features.attributes.max(initial=-1)) + 1
+        n = int(self.features.groups.max(initial=-1)) + 1
         self.precisions, self.auxiliaries = np.full(n, FIRST_PRECISION), np.ones(n)
         self.design = np.hstack([np.ones((len(self.features.matrix), 1)), self.features.matrix])
         self.products = self.design.T @ self.design
@@ -47,7 +49,7 @@ class ItemRegression:
     @property
     def n_columns(self) -> int:
         """Number of columns of features."""
-        return len(self.features.attributes)
+        return len(self.features.groups)
 
     def begin_at(self, other: "ItemRegression") -> None:
         """Begin with the scales of another chain."""
@@ -60,7 +62,7 @@ class ItemRegression:
     def draw(self, table: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Draw mean (D,), precision (D, D) and slopes (P, D) of vectors (Q, D), and then the scales of slopes."""
         n, size = table.shape
-        prior = np.append(hyper.ITEM_COUNT, self.precisions[self.features.attributes])
+        prior = np.append(hyper.ITEM_COUNT, self.precisions[self.features.groups])
         root = cho_factor(self.products + np.diag(prior), lower=True)
         sums = self.design.T @ table
         fitted = cho_solve(root, sums)
@@ -73,10 +75,10 @@ class ItemRegression:
         return drawn[0], precision, drawn[1:]
 
     def _draw_scales(self, slopes: Floats, precision: Floats, rng: np.random.Generator) -> None:
-        n_attributes = len(self.precisions)
+        n_groups = len(self.precisions)
         squares = np.einsum("pd,de,pe->p", slopes, precision, slopes)
-        squares = np.bincount(self.features.attributes, squares, n_attributes)
-        sizes = np.bincount(self.features.attributes, minlength=n_attributes) * slopes.shape[1]
+        squares = np.bincount(self.features.groups, squares, n_groups)
+        sizes = np.bincount(self.features.groups, minlength=n_groups) * slopes.shape[1]
         drawn = rng.gamma(0.5 * (1 + sizes)) / (self.auxiliaries + 0.5 * squares)
         self.precisions = np.minimum(drawn, LARGEST_PRECISION)
         self.auxiliaries = rng.exponential(1.0 / (1.0 / FIRST_PRECISION + self.precisions))
