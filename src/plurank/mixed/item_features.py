@@ -71,15 +71,13 @@ class ItemFeatures(ScoredRankings, loadable=False):
     def _store_features(self, design: Design, features: FeaturesOfItems) -> None:
         """Keep what features say; regress scores on features (Q, P) unless they are a part of the fit."""
         self.item_design_ = design.to_dict()
-        if self.item_coefficients_ is None:
-            scores, errors = self.scores_, self.score_errors_
-            scale = choose_item_scale(features.matrix, scores, errors, np.random.default_rng(SEED))
-            found = fit_ridge(features.matrix, scores, errors, scale)
-            self.item_coefficients_, self.item_covariances_, self.item_rest_ = (
-                found.table,
-                found.covariances,
-                found.rest,
-            )
+        if self.item_coefficients_ is not None:
+            return
+        scores, errors = self.scores_, self.score_errors_
+        scale = choose_item_scale(features.matrix, scores, errors, np.random.default_rng(SEED))
+        found = fit_ridge(features.matrix, scores, errors, scale)
+        self.item_coefficients_, self.item_covariances_ = found.table, found.covariances
+        self.item_rest_ = found.rest
 
     @property
     def item_features(self) -> Design | None:
