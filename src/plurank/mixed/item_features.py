@@ -1,8 +1,8 @@
 """What each ranking rewards: features of items, and scores of items that nobody has compared.
 
-Ours. The scores of a fit, with their errors, are regressed on features (``regression/ridge.py``). Where predictions use
-Gaussian factors of items, those of every draw are regressed, too, so that users' own tastes reach items that nobody has
-compared.
+Ours. Of ratings, votes and rankings features are a part of the model (``thurstone/item_regression.py``); every draw says
+what it expects of items with features, and how these differ. Of comparisons the scores of a fit, with their errors, are
+regressed on features afterwards (``regression/ridge.py``).
 """
 
 from typing import Any, Self
@@ -109,8 +109,8 @@ class ItemFeatures(ScoredRankings, loadable=False):
         polars.DataFrame
             One row for every level of a feature and ranking: attribute, level, value (of a number), ranking (from 1);
             effect (in log odds, compared with an item that is average in all features), lower, upper; items (that have
-            the level) and probability (that the effect has the direction it seems to have). All effects are 0 where
-            features do not predict the scores of items held out.
+            the level) and probability (that the effect has the direction it seems to have). In fits to comparisons all
+            effects are 0 where features do not predict the scores of items held out.
 
         Raises
         ------
