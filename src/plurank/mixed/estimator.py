@@ -402,7 +402,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
                 settings, selection = choose_settings(self.settings, self.n_rankings, self.mixing, source, on_progress)
             if kept is not None:
                 kept.selection = selection
-            found = fit_users(settings, users, kept, on_progress, matrix)
+            found = fit_users(settings, users, kept, on_progress, matrix, None if features is None else features.matrix)
         found.selection = selection
         return found
 

@@ -1,8 +1,8 @@
 """What each ranking rewards: features of items, and scores of items that nobody has compared.
 
-Ours. Of ratings, votes and rankings features are a part of the model (``thurstone/item_regression.py``); every draw says
-what it expects of items with features, and how these differ. Of comparisons the scores of a fit, with their errors, are
-regressed on features afterwards (``regression/ridge.py``).
+Ours. Of ratings, votes and rankings features are a part of the model (``thurstone/item_regression.py``); every draw
+says what it expects of items with features, and how these differ. Of comparisons scores are regressed on features and
+fitted around that in turns (``expected_scores.py``); places of orders are regressed after the fit.
 """
 
 from typing import Any, Self
@@ -200,7 +200,7 @@ class ItemFeatures(ScoredRankings, loadable=False):
         """
         assert self.draw_scores_ is not None
         n = len(features)
-        priors = [draw.item_prior for draw in draws_of(self)]
+        priors = [draw.item_prior for draw in draws_of(self) if draw.item_prior is not None]
         rng = np.random.default_rng(SEED)
         normals = rng.standard_normal((-(-len(priors) // 2), n, priors[0].score_root.shape[1]))
         for number, prior in enumerate(priors):

@@ -203,8 +203,10 @@ def run_chain(
         if after % length.thin == 0 and len(draws) < length.n_draws:
             draws.append(Draw.of(chain, number).reorder(order))
     logs = np.array(chain.log_likelihoods[length.burn_in :])
-    kept = [_some_tables(each, shape.n_rankings) for each in (tables, item_tables)]
-    return ChainResult(draws, moments, logs, np.array(pairs), *kept, chain)
+    return ChainResult(
+        draws, moments, logs, np.array(pairs), _some_tables(tables, shape.n_rankings),
+        _some_tables(item_tables, shape.n_rankings), chain,
+    )  # fmt: skip
 
 
 def _some_tables(tables: list[Floats], n_rankings: int) -> Floats:
