@@ -297,8 +297,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
             Which covariates, as in ``"age + gender"``; None takes all columns.
         items : data frame, path or None, default=None
             Features of the items, one row each, with a column item: what each ranking rewards, see ``item_effects``
-            and ``add_items``. In fits to ratings, votes and rankings scores and factors are Gaussian around a
-            regression on features.
+            and ``add_items``. Items about which little was said then follow their features.
         engine : {"local", "dask"}, default="local"
             Where passes or sweeps over a store run: in this process, or on the workers of dask.distributed.
         scheduler : str, dask.distributed.Client or None, default=None
