@@ -5,9 +5,10 @@
 Five folds over items. Models learn from the comparisons of the other items, and predict comparisons of the same users
 that involve an item held out: with features, without (a new item is an average one), and LightFM with the same features
 (``benchmarks.peers.covariates.light_fm``). LightFM learns from all pairs; plurank from the same, or from the rankings
-or ratings that they were made of. Both choose a setting (plurank 3, 6 or 10 rankings; of rankings and ratings 3 or 6,
-with five factors) and a slope on other items, held out of the training items. Mean log-likelihood of a pair and
-accuracy, averaged by user; differences with 95 % intervals over users. Writes results/item_features.csv.
+or ratings that they were made of. Each chooses a setting (plurank 3, 6 or 10 rankings; of rankings and ratings 3 or 6,
+with ten factors, as many as LightFM has) and a slope on other items, held out of the training items. Mean
+log-likelihood of a pair and accuracy, averaged by user; differences with 95 % intervals over users. Also of the pairs
+of two items held out alone: in others, what the user said about the other item helps. Writes results/item_features.csv.
 
 FOLDER needs sushi/features_100.csv (item, style, major_group, minor_group, oiliness, frequency_eaten, price,
 frequency_sold), made from sushi3.idata of the sushi preference data.
@@ -42,7 +43,7 @@ from plurank.regression.ridge import fit_ridge
 Floats = NDArray[np.float64]
 MOST_TESTED = 30  # pairs of a user
 CANDIDATES, RATED_CANDIDATES = (3, 6, 10), (3, 6)  # rankings
-N_FACTORS, SWEEPS = 5, 50  # of fits to rankings and ratings
+N_FACTORS, SWEEPS = 10, 50  # of fits to rankings and ratings; factors as many as LightFM's
 N_USERS, N_MOVIES = 1000, 300
 ENVIRONMENT, MODULE = "lightfm", "benchmarks.peers.covariates.light_fm"
 YEAR = r"\((\d{4})\)"
@@ -176,11 +177,12 @@ def let_peer(source: Source, made: Fold, environments: Path, seed: int) -> tuple
     return np.where(left, chances, 1.0 - chances), report
 
 
-def fit(source: Source, train: Any, unknown: NDArray[np.bool_], n_rankings: int, seed: int) -> Any:
-    """Fit to what was said about the known items, with features and, second, as if there were none."""
+def fit(source: Source, train: Any, unknown: NDArray[np.bool_], n_rankings: int, seed: int, helped: bool) -> Any:
+    """Fit to what was said about the known items, with their features, or so that a new item is an average one."""
+    items = source.items if helped else None
     if source.said is None:
         model = plurank.MixedRanking(n_rankings, mixing="utility", random_state=seed)
-        model.fit(keep_items(train, ~unknown), items=source.items)
+        model.fit(keep_items(train, ~unknown), items=items)
     else:
         known = source.said.to_frame().filter(pl.col("item").is_in(source.votes.items[~unknown].tolist()))
         if "rank" in known.columns:
@@ -188,25 +190,23 @@ def fit(source: Source, train: Any, unknown: NDArray[np.bool_], n_rankings: int,
         model = plurank.MixedRanking(n_rankings, n_factors=N_FACTORS, max_iter=SWEEPS, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", plurank.ConvergenceWarning)
-            model.fit(known, items=source.items)
-    return model, forget_features(model, source.items)
+            model.fit(known, items=items)
+    return model if helped else expect_average(model, source.items)
 
 
-def let_plurank(source: Source, made: Fold, seed: int) -> tuple[list[Floats], dict[str, Any]]:
-    """Choose as the peer does; return probabilities of what happened with features and without, and what was chosen."""
+def let_plurank(source: Source, made: Fold, seed: int, helped: bool = True) -> tuple[Floats, dict[str, Any]]:
+    """Choose as the peer does; return probabilities of what happened, and what was chosen."""
     chosen, train, test = made.inner
     tried = []
     for n_rankings in CANDIDATES if source.said is None else RATED_CANDIDATES:
-        models = fit(source, train, made.held | chosen, n_rankings, seed)
-        odds = [logit(predict(model, test, source.items)) for model in models]
-        slopes = [fit_slope(each, np.ones(len(test), bool)) for each in odds]
-        tried.append((float(np.log(calibrate(odds[0], slopes[0])).mean()), n_rankings, slopes))
-    _, n_rankings, slopes = max(tried)
+        odds = logit(predict(fit(source, train, made.held | chosen, n_rankings, seed, helped), test, source.items))
+        slope = fit_slope(odds, np.ones(len(test), bool))
+        tried.append((float(np.log(calibrate(odds, slope)).mean()), n_rankings, slope))
+    _, n_rankings, slope = max(tried)
     begin = time.perf_counter()
-    models = fit(source, made.train, made.held, n_rankings, seed)
+    model = fit(source, made.train, made.held, n_rankings, seed, helped)
     report = {"n_rankings": n_rankings, "seconds": time.perf_counter() - begin}
-    odds = [logit(predict(model, made.test, source.items)) for model in models]
-    return [calibrate(each, slope) for each, slope in zip(odds, slopes, strict=True)], report
+    return calibrate(logit(predict(model, made.test, source.items)), slope), report
 
 
 def predict(model: Any, test: Any, items: pl.DataFrame) -> Floats:
@@ -217,54 +217,74 @@ def predict(model: Any, test: Any, items: pl.DataFrame) -> Floats:
     return np.asarray(grown.predict_proba(pl.DataFrame({"user": users, **sides})))
 
 
-def forget_features(model: Any, items: pl.DataFrame) -> Any:
-    """Return the model with the regression that knows no features: a new item is an average one."""
-    plain = copy.deepcopy(model)
-    features = Design.learn(items, model.items_, "item")[1]
+def expect_average(model: Any, items: pl.DataFrame) -> Any:
+    """Let a model that was fitted without features expect of any item what the others are like."""
+    design, features = Design.learn(items, model.items_, "item")
     found = fit_ridge(features, model.scores_, model.score_errors_, None)
-    plain.item_coefficients_, plain.item_covariances_, plain.item_rest_ = found.table, found.covariances, found.rest
-    plain.draw_factor_slopes_ = None
-    return plain
+    model.item_design_, model.item_coefficients_ = design.to_dict(), found.table
+    model.item_covariances_, model.item_rest_ = found.covariances, found.rest
+    if model.draw_scores_ is not None:
+        tables, n_rankings = np.concatenate([model.draw_scores_, model.draw_item_factors_], axis=2), model.n_rankings_
+        roots = np.array([np.linalg.cholesky(np.cov(table.T) + 1e-9 * np.eye(table.shape[1])) for table in tables])
+        slopes = np.zeros((len(tables), len(found.table), tables.shape[2]))
+        slopes[:, 0] = tables.mean(axis=1)
+        model.draw_score_slopes_, model.draw_factor_slopes_ = np.split(slopes, [n_rankings], axis=2)
+        model.draw_score_roots_, model.draw_factor_roots_ = np.split(roots, [n_rankings], axis=1)
+    return model
 
 
 def measure(name: str, given: Any) -> list[dict[str, Any]]:
     """Compare on all folds of a set."""
     source = READERS[name](given.data)
     fold_of = np.random.default_rng(given.seed).permutation(source.votes.n_items) % 5
-    logs: dict[str, list[Floats]] = {}
-    hits: dict[str, list[Floats]] = {}
-    reports = []
+    found: dict[str, list[Floats]] = {"plurank": [], "without features": [], "LightFM": []}
+    tests, reports = [], []
     for fold in range(given.folds):
         made = make_fold(source, fold_of == fold, fold)
         peer, report = let_peer(source, made, given.environments, fold)
-        (own, plain), chosen = let_plurank(source, made, fold)
+        own, chosen = let_plurank(source, made, fold)
+        plain, _ = let_plurank(source, made, fold, helped=False)
+        tests.append((made.test, made.held[made.test.winners] & made.held[made.test.losers]))
         reports.append({**report, **chosen})
-        for variant, chances in (("plurank", own), ("without features", plain), ("LightFM", peer)):
-            logs.setdefault(variant, []).append(by_user(chances, made.test))
-            hits.setdefault(variant, []).append(chances > 0.5)
-            print(name, fold, variant, round(float(logs[variant][-1].mean()), 4), flush=True)
-    mean = {variant: np.concatenate(parts) for variant, parts in logs.items()}
+        for variant, chances in zip(found, (own, plain, peer), strict=True):
+            found[variant].append(chances)
+            print(name, fold, variant, round(float(by_user(chances, made.test).mean()), 4), flush=True)
+    about = {
+        "set": name, "folds": given.folds, "items": source.votes.n_items,
+        "rankings": " ".join(str(each["n_rankings"]) for each in reports),
+        "seconds": round(sum(each["seconds"] for each in reports) / len(reports), 1),
+        "peer_seconds": round(sum(each["fit_seconds"] for each in reports) / len(reports), 1),
+        "peer_tune_seconds": round(sum(each["tune_seconds"] for each in reports) / len(reports), 1),
+        "peer_versions": reports[0]["peer_versions"], "seed": given.seed,
+    }  # fmt: skip
     rows = []
     for other in ("without features", "LightFM"):
-        gain = mean["plurank"] - mean[other]
-        error = 1.96 * gain.std() / np.sqrt(len(gain))
-        rows.append(
-            {
-                "set": name, "against": other, "folds": given.folds, "items": source.votes.n_items,
-                "users_and_folds": len(gain), "plurank": round(float(mean["plurank"].mean()), 5),
-                "other": round(float(mean[other].mean()), 5), "gain": round(float(gain.mean()), 5),
-                "lower": round(float(gain.mean() - error), 5), "upper": round(float(gain.mean() + error), 5),
-                "accuracy": round(float(np.concatenate(hits["plurank"]).mean()), 4),
-                "accuracy_other": round(float(np.concatenate(hits[other]).mean()), 4),
-                "rankings": " ".join(str(each["n_rankings"]) for each in reports),
-                "seconds": round(sum(each["seconds"] for each in reports) / len(reports), 1),
-                "peer_seconds": round(sum(each["fit_seconds"] for each in reports) / len(reports), 1),
-                "peer_tune_seconds": round(sum(each["tune_seconds"] for each in reports) / len(reports), 1),
-                "peer_versions": reports[0]["peer_versions"], "seed": given.seed,
-            }
-        )  # fmt: skip
-        print(rows[-1], flush=True)
+        for pairs, which in (("any", np.ones_like), ("of two new items", np.asarray)):
+            chosen_pairs = [which(both, dtype=bool) for _, both in tests]
+            rows.append({**about, "against": other, "pairs": pairs, **compare(found, other, tests, chosen_pairs)})
+            print(rows[-1], flush=True)
     return rows
+
+
+def compare(found: dict[str, list[Floats]], other: str, tests: list[Any], chosen: list[NDArray[np.bool_]]) -> Any:
+    """Compare plurank with another variant on some pairs of each fold, averaged by user."""
+    mean, hits = {}, {}
+    for variant in ("plurank", other):
+        parts, right = [], []
+        for chances, (test, _), own in zip(found[variant], tests, chosen, strict=True):
+            part = test.select(own)
+            parts.append(by_user(chances[own], part)[np.bincount(part.user_of_each(), minlength=part.n_users) > 0])
+            right.append(chances[own] > 0.5)
+        mean[variant], hits[variant] = np.concatenate(parts), float(np.concatenate(right).mean())
+    gain = mean["plurank"] - mean[other]
+    error = 1.96 * gain.std() / np.sqrt(len(gain))
+    return {
+        "users_and_folds": len(gain), "n_pairs": sum(int(own.sum()) for own in chosen),
+        "plurank": round(float(mean["plurank"].mean()), 5), "other": round(float(mean[other].mean()), 5),
+        "gain": round(float(gain.mean()), 5), "lower": round(float(gain.mean() - error), 5),
+        "upper": round(float(gain.mean() + error), 5), "accuracy": round(hits["plurank"], 4),
+        "accuracy_other": round(hits[other], 4),
+    }  # fmt: skip
 
 
 def main() -> None:

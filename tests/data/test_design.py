@@ -365,3 +365,12 @@ def test_a_spline_of_two_values_is_a_line():
 def test_a_category_of_nothing_common_pools_all():
     category = Category.learn("style", pl.Series("style", ["a", "b", "c", "c"]))
     assert (category.names_of_levels, category.counts) == (("other",), (4,))
+
+
+def test_numbers_of_items_with_many_values_are_splines():
+    table = pl.DataFrame({"item": np.arange(30), "year": np.arange(30.0) ** 2, "doors": np.arange(30) % 3})
+    design, matrix = Design.learn(table, np.arange(30), "item")
+    assert design.column_attributes == ["year", "year", "year", "doors"]
+    np.testing.assert_allclose(np.cov(matrix[:, :3].T, bias=True), np.eye(3), atol=1e-9)
+    people = table.rename({"item": "user"})
+    assert Design.learn(people, np.arange(30))[0].column_attributes == ["year", "doors"]

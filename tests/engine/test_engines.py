@@ -77,6 +77,17 @@ def fit_on_a_cluster(name, which, cluster, fitted_in_memory, request):
     assert_same_counts(here, there)
 
 
+def test_scores_from_a_store_follow_features_as_in_memory(fitted_in_memory, stored, cluster):
+    known = fitted_in_memory("blended", "stored")
+    level = known.scores_.mean(axis=1) + 0.1 * np.arange(len(known.items_))
+    items = pl.DataFrame({"item": known.items_.tolist(), "level": level})
+    here = MODELS["blended"]().fit(stored[1], items=items)
+    assert np.abs(here.item_coefficients_[1:]).max() > 0.0
+    for options in ({}, {"engine": "dask", "scheduler": cluster.scheduler_address}):
+        there = MODELS["blended"]().fit(stored[0], items=items, **options)
+        assert_same_model(here, there, apart_from=["data_"])
+
+
 def test_a_fit_leaves_nothing_beside_the_store(stored):
     store, _ = stored
     before = sorted(path.name for path in store.path.parent.iterdir())

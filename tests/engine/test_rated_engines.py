@@ -123,6 +123,17 @@ def test_a_store_with_covariates_is_fitted_as_memory_is(rated):
     assert here.effects().equals(there.effects())
 
 
+def test_a_store_with_features_is_fitted_as_memory_is(rated, cluster):
+    store, said = rated("ratings")
+    items = pl.DataFrame({"item": [f"i{item}" for item in range(13)], "size": np.arange(13.0)})
+    here = model().fit(said, items=items)
+    assert np.abs(here.draw_score_slopes_[:, 1:]).max() > 0.0
+    here.add_items(items)
+    for options in ({}, {"engine": "dask", "scheduler": cluster.scheduler_address}):
+        there = model().fit(store, items=items, **options).add_items(items)
+        assert_same_model(here, there, apart_from=["data_"])
+
+
 def test_one_worker_fits_as_two_do(rated, in_memory):
     with start_cluster(n_workers=1, threads_per_worker=2) as one:
         there = model().fit(rated("ratings")[0], engine="dask", scheduler=one.scheduler_address)

@@ -88,23 +88,85 @@ def test_a_model_without_features_says_so(made):
             ask()
 
 
-def test_models_of_ratings_learn_features_too(made):
-    _, table, scores = made
-    rng = np.random.default_rng(1)
-    users, items = np.repeat(np.arange(80), 20), np.concatenate([rng.choice(N_KNOWN, 20, False) for _ in range(80)])
+def rate(scores, seed=1, n_users=80):
+    rng = np.random.default_rng(seed)
+    users = np.repeat(np.arange(n_users), 20)
+    items = np.concatenate([rng.choice(N_KNOWN, 20, False) for _ in range(n_users)])
     ratings = (scores[items, users % 2] + rng.standard_normal(len(items))).round().clip(-2, 2)
-    said = plurank.Ratings.from_arrays(users, items, ratings)
-    model = plurank.MixedRanking(2, n_factors=0, max_iter=30, random_state=0)
+    return plurank.Ratings.from_arrays(users, items, ratings)
 
+
+def fit_ratings(said, **given):
+    model = plurank.MixedRanking(2, n_factors=0, max_iter=12, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", plurank.ConvergenceWarning)
-        model.fit(said, items=table)
-    grown = copy.deepcopy(model).add_items(table)
+        return model.fit(said, **given)
+
+
+@pytest.fixture(scope="module")
+def rated(made):
+    return fit_ratings(rate(made[2]), items=made[1])
+
+
+def test_models_of_ratings_learn_features_too(made, rated):
+    _, table, scores = made
+    grown = copy.deepcopy(rated).add_items(table)
     assert grown.draw_scores_.shape[1] == N_ITEMS
     spread = grown.draw_scores_.std(axis=0)
     assert spread[N_KNOWN:].min() > np.median(spread[:N_KNOWN])
+    truth = scores[N_KNOWN:] - scores[:N_KNOWN].mean(axis=0)
+    order = plurank.align(grown.rankings_, np.argsort(-scores.T, axis=1))
+    assert np.corrcoef(grown.scores_[N_KNOWN:, order].ravel(), truth.ravel())[0, 1] > 0.8
     asked = pl.DataFrame({"user": [0], "left": [N_KNOWN], "right": [0]})
     assert 0.0 < grown.predict_proba(asked)[0] < 1.0
+    top = rated.item_effects().filter((pl.col("attribute") == "power") & pl.col("level").str.starts_with("90%"))
+    assert top.filter(pl.col("probability") > 0.95)["effect"].max() > 1.0
+
+
+def test_draws_of_new_items_have_the_mean_and_the_errors_that_are_shown(made, rated):
+    grown = copy.deepcopy(rated).add_items(made[1])
+    draws = grown.draw_scores_[grown.draw_shown_] - grown.draw_scores_[grown.draw_shown_][:, :N_KNOWN].mean(
+        axis=1, keepdims=True
+    )
+    log_odds = 1.702 / np.sqrt(2.0)
+    new = log_odds * draws[:, N_KNOWN:]
+    # opposite draws cancel but for the coefficients; spreads of 20 draws or more are off by a sixth, and so are errors
+    np.testing.assert_allclose(
+        new.mean(axis=0), grown.scores_[N_KNOWN:], atol=float(grown.score_errors_[N_KNOWN:].max())
+    )
+    ratio = new.std(axis=0) / grown.score_errors_[N_KNOWN:]
+    assert 0.6 < np.median(ratio) < 1.5
+
+
+def test_features_that_say_nothing_change_scores_of_ratings_little(made):
+    _, table, scores = made
+    said, rng = rate(scores), np.random.default_rng(3)
+    mixed = table.with_columns(pl.Series("item", rng.permutation(N_ITEMS)))
+    plain, misled = fit_ratings(said), fit_ratings(said, items=mixed)
+    order = plurank.align(misled.rankings_, plain.rankings_)
+    apart = misled.scores_[:, order] - plain.scores_
+    assert np.sqrt((apart**2).mean()) < np.median(plain.score_errors_)
+    assert plain.draw_score_slopes_ is None
+
+
+def test_an_update_keeps_what_draws_expect_of_new_items(made, rated):
+    _, table, scores = made
+    updated = copy.deepcopy(rated).update(rate(scores, seed=4, n_users=10))
+    grown = updated.add_items(table)
+    truth = scores[N_KNOWN:] - scores[:N_KNOWN].mean(axis=0)
+    means = grown.draw_scores_[grown.draw_shown_].mean(axis=0)
+    order = plurank.align(grown.rankings_, np.argsort(-scores.T, axis=1))
+    new = (means[N_KNOWN:] - means[:N_KNOWN].mean(axis=0))[:, order]
+    assert np.corrcoef(new.ravel(), truth.ravel())[0, 1] > 0.8
+    weighed = grown.update(plurank.Ratings.from_arrays([0, 0, 1, 1], [N_KNOWN, 0, N_KNOWN, 1], [2.0, -1.0, 2.0, -1.0]))
+    assert len(weighed.items_) == N_ITEMS
+
+
+def test_what_draws_expect_of_items_must_be_whole(rated):
+    broken = copy.deepcopy(rated)
+    broken.draw_score_roots_ = None
+    with pytest.raises(ValueError, match="expect of items"):
+        broken.check_consistent()
 
 
 def test_factors_of_new_items_follow_from_their_features(made, tmp_path):
@@ -115,7 +177,7 @@ def test_factors_of_new_items_follow_from_their_features(made, tmp_path):
     users, items = np.repeat(np.arange(80), 20), np.concatenate([rng.choice(N_KNOWN, 20, False) for _ in range(80)])
     utilities = (tastes[users] * features[items]).sum(axis=1)
     said = plurank.Ratings.from_arrays(users, items, (utilities + 0.5 * rng.standard_normal(1600)).round().clip(-2, 2))
-    model = plurank.MixedRanking(1, n_factors=3, max_iter=30, random_state=0)
+    model = plurank.MixedRanking(1, n_factors=3, max_iter=15, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", plurank.ConvergenceWarning)
         model.fit(said, items=table)

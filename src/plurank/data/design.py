@@ -10,6 +10,7 @@ from functools import cached_property, reduce
 from typing import Any, Self
 
 import numpy as np
+import polars as pl
 
 from plurank.data.attributes import LARGEST, LEAST, REMEDIES, Attribute, learn_attribute, unpack_attribute
 from plurank.data.coded import Exclusion, check_exclusions, list_exclusions
@@ -22,6 +23,7 @@ from plurank.types import Floats, Integers, Masks
 from plurank.validation import is_number
 
 TOLERANCE = 1e-8  # share of a column's variance that must be its own
+SPLINE, MANY_VALUES = 3, 20  # columns of a feature of items with so many different values
 MOST_LISTED = 5  # columns in a sentence
 NOT_DESCRIBED = "covariates are not described as expected"
 
@@ -59,7 +61,10 @@ class Design:
         table = Covariates.read(source, key)
         match = table.match(labels)
         series = table.take(match.rows[match.rows >= 0])
-        terms = Terms(tuple(map(Term, series))) if formula is None else parse_formula(formula, list(series))
+        if formula is None:
+            terms = Terms(tuple(Term(name, n_columns=_count_columns(values, key)) for name, values in series.items()))
+        else:
+            terms = parse_formula(formula, list(series))
         attributes, left_out = _learn_attributes(series, terms.single, LEAST[key])
         matrix = _fill_columns(attributes, series, int((match.rows >= 0).sum()))
         left_out |= _find_redundant(attributes, matrix)
@@ -227,6 +232,11 @@ def _check_products(design: Design) -> None:
 
 
 # Learning.
+
+
+def _count_columns(values: pl.Series, key: Key) -> int:
+    """Return how many columns a number has unless a formula says it: of items with many values it is a spline."""
+    return SPLINE if key == "item" and values.n_unique() >= MANY_VALUES else 1
 
 
 def _learn_attributes(series: Series, terms: tuple[Term, ...], least: int) -> tuple[list[Attribute], dict[str, str]]:

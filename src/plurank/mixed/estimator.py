@@ -10,7 +10,6 @@ import numpy as np
 
 from plurank.choices import MIXINGS, Auto, ComponentName, EngineName, Mixing, MixingChoice
 from plurank.data.comparisons import Comparisons
-from plurank.data.covariates import Covariates
 from plurank.data.design import Design
 from plurank.data.diagnostics import add_update
 from plurank.data.encoding import join_labels, look_up
@@ -59,6 +58,7 @@ from plurank.random import RandomState
 from plurank.store.rated import RatedStore
 from plurank.store.store import Store
 from plurank.text import count
+from plurank.thurstone.item_regression import ItemFeatures as FeaturesOfItems
 from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
@@ -301,7 +301,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
             Which covariates, as in ``"age + gender"``; None takes all columns.
         items : data frame, path or None, default=None
             Features of the items, one row each, with a column item: what each ranking rewards, see ``item_effects``
-            and ``add_items``.
+            and ``add_items``. Items about which little was said then follow their features.
         engine : {"local", "dask"}, default="local"
             Where passes or sweeps over a store run: in this process, or on the workers of dask.distributed.
         scheduler : str, dask.distributed.Client or None, default=None
@@ -351,17 +351,15 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         if self.mixing == "probability" or self.component != "bradley-terry":
             source = _as_comparisons(source)
         design, matrix = self._learn_design(source, people, formula)
-        if items is not None:  # a table that is not valid is refused before the fit, not after it
-            items = Covariates.read(items, "item")
-            Design.learn(items, source.items, "item")
+        item_design, features = self._learn_features(items, source)
         self._run_fit(
             source, engine=engine, scheduler=scheduler, on_progress=on_progress, checkpoint=checkpoint,
-            resume=resume, matrix=matrix,
+            resume=resume, matrix=matrix, features=features,
         )  # fmt: skip
         if design is not None and matrix is not None:
             self._store_people(design, matrix)
-        if items is not None:
-            self._learn_items(items)
+        if item_design is not None and features is not None:
+            self._store_features(item_design, features)
         return self
 
     def _learn_design(self, source: Any, table: Any, formula: str | None) -> tuple[Design | None, Floats | None]:
@@ -387,11 +385,12 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         checkpoint: str | PathLike[str] | None = None,
         resume: bool = False,
         matrix: Floats | None = None,
+        features: FeaturesOfItems | None = None,
     ) -> FitResult:
         if isinstance(source, (RatedItems, RatedStore)):
             if self.n_rankings != "auto":
                 check_enough_users(self.n_rankings, source.n_users)
-            return self._fit_rated(source, engine, on_progress, checkpoint, matrix)
+            return self._fit_rated(source, engine, on_progress, checkpoint, matrix, features)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
@@ -406,7 +405,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
                 settings, selection = choose_settings(self.settings, self.n_rankings, self.mixing, source, on_progress)
             if kept is not None:
                 kept.selection = selection
-            found = fit_users(settings, users, kept, on_progress, matrix)
+            found = fit_users(settings, users, kept, on_progress, matrix, None if features is None else features.matrix)
         found.selection = selection
         return found
 

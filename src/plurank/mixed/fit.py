@@ -26,6 +26,7 @@ from plurank.mixed.beyond_rankings import (
 from plurank.mixed.bradley_terry import BradleyTerry
 from plurank.mixed.checkpoint import Checkpoint
 from plurank.mixed.components import ORDERS
+from plurank.mixed.expected_scores import Expected, expect_scores
 from plurank.mixed.init import Init, init_rankings
 from plurank.mixed.members import MEMBERSHIP_ROUNDS, Member, members_of
 from plurank.mixed.prior_search import PriorChoice, choose_priors
@@ -106,6 +107,9 @@ class MixedFit(FitResult):
     coefficient_draws: Floats | None = None
     people_concentration: float | None = None
     slope_scale: float | None = None
+    item_coefficients: Floats | None = None
+    item_covariances: Floats | None = None
+    item_rest: Floats | None = None
 
     def members(self) -> list["Member"]:
         """Return the fits that predictions average over."""
@@ -119,10 +123,11 @@ def fit_users(
     checkpoint: Checkpoint | None,
     on_progress: Progress,
     design: Floats | None = None,
+    features: Floats | None = None,
 ) -> MixedFit:
     """Fit rankings to users, resuming from a checkpoint where there is one, and examine what they say of the users.
 
-    design: covariates (M, P) that their weights may depend on.
+    design: covariates (M, P) that their weights may depend on. features: those (Q, P) of the items.
     """
     generators = settings.generators()
     if checkpoint is not None and checkpoint.saved is not None:
@@ -135,7 +140,9 @@ def fit_users(
         quality = predictions.to_dict() if predictions and settings.component == "bradley-terry" else None
     if checkpoint is not None:
         checkpoint.rated, checkpoint.quality = rated, quality
-    found = _fit_rankings(settings, users, rated, priors, generators, on_progress, checkpoint, design, with_errors=True)
+    found = _fit_rankings(
+        settings, users, rated, priors, generators, on_progress, checkpoint, design, features, with_errors=True
+    )
     found.quality = quality
     _look_beyond_rankings(settings, found, priors, users.source, generators.user_effects)
     return found
@@ -187,19 +194,31 @@ def _fit_rankings(
     on_progress: Progress,
     checkpoint: Checkpoint | None = None,
     design: Floats | None = None,
+    features: Floats | None = None,
     *,
     with_errors: bool = False,
 ) -> MixedFit:
     """Fit rankings and weights, and the ensemble's other members, with given priors."""
     users = users.count_as_observed(priors.rating_weight) if rated else users
     refined, own, priors = _fit_scores(settings, users, priors, generators.init, on_progress, checkpoint)
+    refined, expected = _expect_scores(settings, own, refined, priors, features)
     if design is not None and settings.n_rankings > 1:
-        found = _finish_regressed(settings, own, refined, priors, design, generators.people)
+        found = _finish_regressed(settings, own, refined, priors, design, expected, generators.people)
     elif settings.component == "bradley-terry":
-        found = _finish_scores(own, refined, priors, _error_prior(settings, priors) if with_errors else None)
+        error_prior = expected.shift(_error_prior(settings, priors)) if with_errors else None
+        found = _finish_scores(own, refined, priors, error_prior)
     else:
         found = _finish_orders(settings, own, refined.component, priors, on_progress)
-    others = [_fit_member(settings, users, priors, found["rankings"], rng, on_progress) for rng in generators.members]
+    others = [
+        _fit_member(settings, users, priors, found["rankings"], features, rng, on_progress)
+        for rng in generators.members
+    ]
+    if expected.regression is not None:
+        found["item_coefficients"], found["item_covariances"] = (
+            expected.regression.table,
+            expected.regression.covariances,
+        )
+        found["item_rest"] = expected.regression.rest
     return MixedFit(
         **found,
         **_stack_members(others, found["scores"].shape, users.source.n_users),
@@ -243,6 +262,20 @@ def _fit_scores(
     return refined, users, priors
 
 
+def _expect_scores(
+    settings: Settings, users: Users, refined: Refinement[BradleyTerry], priors: Priors, features: Floats | None
+) -> tuple[Refinement[BradleyTerry], Expected]:
+    """Let scores follow features (Q, P) of the items, where there are any and they say something."""
+    if features is None or settings.component != "bradley-terry":
+        return refined, Expected()
+
+    def refine(component: BradleyTerry, expected: Expected) -> Refinement[BradleyTerry]:
+        prior = expected.shift(priors.scores)
+        return refine_scores(users, component, priors.counts, prior, max_iter=settings.max_iter, tol=settings.tol)
+
+    return expect_scores(users, refined, priors.counts, _error_prior(settings, priors), features, refine)
+
+
 def _error_prior(settings: Settings, priors: Priors) -> ScorePrior:
     """Return the prior that errors of scores count on."""
     return priors.wide_scores if settings.score_scale is None else priors.scores
@@ -276,6 +309,7 @@ def _finish_regressed(
     refined: Refinement[BradleyTerry],
     priors: Priors,
     design: Floats,
+    expected: Expected,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Let weights depend on covariates where these predict them, and refine the scores with what users then have as
@@ -289,7 +323,7 @@ def _finish_regressed(
         sample_people,
     )
 
-    error_prior = _error_prior(settings, priors)
+    error_prior = expected.shift(_error_prior(settings, priors))
     plain = dirichlet_counts(users.mean_weights(), priors.concentration)
     sample = sample_people(users, design, draw_seed(rng))
     scale = choose_slope_scale(refined.component, sample, plain)
@@ -300,7 +334,8 @@ def _finish_regressed(
     else:
         counts = regression.coefficients.counts_of(design)
         again = refine_scores(
-            users, refined.component, counts, priors.scores, max_iter=settings.max_iter, tol=settings.tol,
+            users, refined.component, counts, expected.shift(priors.scores), max_iter=settings.max_iter,
+            tol=settings.tol,
         )  # fmt: skip
         regression = fit_regression(again.component, sample, regression.coefficients, scale)
         found = _finish_scores(users, again, priors, error_prior, regression.coefficients.counts_of(design))
@@ -350,11 +385,18 @@ def _outcome(refined: Refinement[Any], mean: Floats, weights: Floats) -> dict[st
 
 
 def _fit_member(
-    settings: Settings, users: Users, priors: Priors, rankings: Any, rng: np.random.Generator, on_progress: Progress
+    settings: Settings,
+    users: Users,
+    priors: Priors,
+    rankings: Any,
+    features: Floats | None,
+    rng: np.random.Generator,
+    on_progress: Progress,
 ) -> tuple[Floats, Floats]:
     """Fit again from random scores; return scores and weights with rankings in the order of the first fit's."""
     fresh = priors.with_rankings(settings.n_rankings)
     refined, own, priors = _fit_scores(settings, users, fresh, rng, on_progress, init="random")
+    refined, _ = _expect_scores(settings, own, refined, priors, features)
     order = metrics.align(refined.component.rankings, rankings)
     known = own.finish(refined.component, priors.counts, MEMBERSHIP_ROUNDS)
     return refined.component.scores[:, order], known.means[:, order]

@@ -1,8 +1,8 @@
 """What each ranking rewards: features of items, and scores of items that nobody has compared.
 
-Ours. The scores of a fit, with their errors, are regressed on features (``regression/ridge.py``). Where predictions use
-Gaussian factors of items, those of every draw are regressed, too, so that users' own tastes reach items that nobody has
-compared.
+Ours. Of ratings, votes and rankings features are a part of the model (``thurstone/item_regression.py``); every draw
+says what it expects of items with features, and how these differ. Of comparisons scores are regressed on features and
+fitted around that in turns (``expected_scores.py``); places of orders are regressed after the fit.
 """
 
 from typing import Any, Self
@@ -11,21 +11,22 @@ import numpy as np
 import polars as pl
 
 from plurank import metrics
+from plurank.data.attributes import Category
 from plurank.data.covariates import Covariates
 from plurank.data.design import Design
 from plurank.data.encoding import as_labels, look_up, object_array
 from plurank.exceptions import DataError, ParameterError
 from plurank.inference.posterior import LEVEL
 from plurank.mixed.leaderboard import ScoredRankings
+from plurank.mixed.utilities import draws_of
 from plurank.models.fields import Field, Fields, JsonField
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.regression.ridge import ItemRegression, choose_item_scale, fit_ridge
-from plurank.types import Floats
+from plurank.thurstone.item_regression import ItemFeatures as FeaturesOfItems
+from plurank.types import Floats, Integers
 from plurank.validation import check_share, is_number
 
 SEED = 20_261_118
-CHOICE_DRAWS = 4  # whose factors say how large their coefficients are
-LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities
 
 
 def _check_design(value: Any) -> None:
@@ -38,9 +39,15 @@ FIELDS: Fields = {
     "item_coefficients_": Field("f", ("item coefficients", "K"), "a score", True),
     "item_covariances_": Field("f", ("K", "item coefficients", "item coefficients"), "finite", True),
     "item_rest_": Field("f", ("K",), "not negative", True),
-    "draw_factor_slopes_": Field("f", ("draws", "item coefficients", "factors"), "a score", True),
-    "draw_factor_rests_": Field("f", ("draws", "factors"), "not negative", True),
 }
+
+
+def group_columns(design: Design) -> Integers:
+    """Return numbers (P,) of columns, the same for all levels of a category; bends of a number may vary alone."""
+    categories = {each.name for each in design.attributes if isinstance(each, Category)}
+    both = zip(design.column_attributes, design.names, strict=True)
+    groups = [attribute if attribute in categories else name for attribute, name in both]
+    return np.unique(groups, return_inverse=True)[1]
 
 
 class ItemFeatures(ScoredRankings, loadable=False):
@@ -50,31 +57,27 @@ class ItemFeatures(ScoredRankings, loadable=False):
     item_coefficients_: Floats | None = None
     item_covariances_: Floats | None = None
     item_rest_: Floats | None = None
-    draw_factor_slopes_: Floats | None = None
-    draw_factor_rests_: Floats | None = None
+    draw_scores_: Floats | None
     draw_item_factors_: Any
+    draw_score_slopes_: Floats | None
 
-    def _learn_items(self, table: Any) -> None:
-        """Regress scores on the features of a table."""
-        design, features = Design.learn(table, self.items_, "item")
+    def _learn_features(self, table: Any, source: Any) -> tuple[Design | None, FeaturesOfItems | None]:
+        """Return how features of the items become numbers, and these numbers; None without features."""
+        if table is None:
+            return None, None
+        design, matrix = Design.learn(table, source.items, "item")
+        return design, FeaturesOfItems(matrix, group_columns(design))
+
+    def _store_features(self, design: Design, features: FeaturesOfItems) -> None:
+        """Keep what features say; regress scores on features (Q, P) unless they are a part of the fit."""
+        self.item_design_ = design.to_dict()
+        if self.item_coefficients_ is not None:
+            return
         scores, errors = self.scores_, self.score_errors_
-        scale = choose_item_scale(features, scores, errors, np.random.default_rng(SEED))
-        found = fit_ridge(features, scores, errors, scale)
-        self.item_design_, self.item_coefficients_ = design.to_dict(), found.table
-        self.item_covariances_, self.item_rest_ = found.covariances, found.rest
-        factors = getattr(self, "draw_item_factors_", None)
-        if factors is not None and factors.shape[2]:
-            self._learn_factors(features, factors)
-
-    def _learn_factors(self, features: Floats, factors: Floats) -> None:
-        """Regress the factors (D, Q, F) of every draw on features (Q, P)."""
-        some = factors[np.linspace(0, len(factors) - 1, CHOICE_DRAWS).astype(int)]
-        stacked, n_draws = np.concatenate(list(some), axis=1), len(factors)
-        rng = np.random.default_rng([SEED, 1])
-        scale = choose_item_scale(features, stacked, np.zeros_like(stacked), rng)
-        by_draw = [fit_ridge(features, each, np.zeros_like(each), scale) for each in factors]
-        self.draw_factor_slopes_ = np.stack([each.table for each in by_draw])
-        self.draw_factor_rests_ = np.stack([each.rest for each in by_draw]).reshape(n_draws, -1)
+        scale = choose_item_scale(features.matrix, scores, errors, np.random.default_rng(SEED))
+        found = fit_ridge(features.matrix, scores, errors, scale)
+        self.item_coefficients_, self.item_covariances_ = found.table, found.covariances
+        self.item_rest_ = found.rest
 
     @property
     def item_features(self) -> Design | None:
@@ -106,8 +109,8 @@ class ItemFeatures(ScoredRankings, loadable=False):
         polars.DataFrame
             One row for every level of a feature and ranking: attribute, level, value (of a number), ranking (from 1);
             effect (in log odds, compared with an item that is average in all features), lower, upper; items (that have
-            the level) and probability (that the effect has the direction it seems to have). All effects are 0 where
-            features do not predict the scores of items held out.
+            the level) and probability (that the effect has the direction it seems to have). In fits to comparisons all
+            effects are 0 where features do not predict the scores of items held out.
 
         Raises
         ------
@@ -170,11 +173,8 @@ class ItemFeatures(ScoredRankings, loadable=False):
         features = design.matrix_of(table, new)[0]
         scores, errors = found.predict(features)
         self._append_items(new, scores, errors)
-        if self.draw_factor_slopes_ is not None:
-            assert self.draw_factor_rests_ is not None
-            means = np.hstack([np.ones((len(new), 1)), features]) @ self.draw_factor_slopes_
-            noise = np.random.default_rng([SEED, 2]).standard_normal(means.shape)
-            self.draw_item_factors_[:, -len(new) :] = means + self.draw_factor_rests_[:, None, :] * noise
+        if self.draw_score_slopes_ is not None:
+            self._draw_new(features)
         return self
 
     def _append_items(self, new: Any, scores: Floats, errors: Floats) -> None:
@@ -191,12 +191,21 @@ class ItemFeatures(ScoredRankings, loadable=False):
         self.scores_[-n:], self.score_errors_[-n:] = scores, errors
         for member in getattr(self, "member_scores_", ()):
             member[-n:] = scores
-        draws = getattr(self, "draw_scores_", None)
-        if draws is not None:
-            noise = np.random.default_rng(SEED).standard_normal((len(draws), *scores.shape))
-            level = draws[:, :-n].mean(axis=1, keepdims=True)
-            draws[:, -n:] = level + (scores - self.scores_[:-n].mean(axis=0) + errors * noise) / LOG_ODDS
         if self.item_texts_ is not None:
             self.item_texts_ = [*self.item_texts_, *map(str, new.tolist())]
         self.items_ = object_array([*self.items_.tolist(), *new.tolist()])
         self.rankings_ = metrics.order_by_score(self.scores_)
+
+    def _draw_new(self, features: Floats) -> None:
+        """Draw scores and factors of the last items, which have features (n, P), once for every draw of the others.
+
+        Items have the opposite part of their own in every other draw, so that it averages out in predictions.
+        """
+        assert self.draw_scores_ is not None
+        n = len(features)
+        priors = [draw.item_prior for draw in draws_of(self) if draw.item_prior is not None]
+        rng = np.random.default_rng([SEED, len(self.items_)])  # items added later have other errors
+        normals = rng.standard_normal((-(-len(priors) // 2), n, priors[0].score_root.shape[1]))
+        for number, prior in enumerate(priors):
+            scores, factors = prior.draw(features, (-1.0) ** number * normals[number // 2])
+            self.draw_scores_[number, -n:], self.draw_item_factors_[number, -n:] = scores, factors

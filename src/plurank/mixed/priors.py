@@ -19,18 +19,21 @@ class ScorePrior:
     """A Gaussian prior of the scores: ``s_ik = shared_i + own_ik``, with standard deviations ``shared`` and ``own``.
 
     What rankings have in common costs little, so few data make rankings alike instead of making them up. ``known``
-    (mean, precision), each (Q, K), adds what earlier comparisons said.
+    (mean, precision), each (Q, K), adds what earlier comparisons said; ``mean`` (Q, K) is what features of the items
+    say, where nothing is known yet.
     """
 
     own: float
     shared: float
     known: tuple[Floats, Floats] | None = None
+    mean: Floats | None = None
 
     def evaluate(self, scores: Floats) -> tuple[float, Floats, Floats]:
         """Log density up to a constant, its gradient (Q, K) and the diagonal of its negative Hessian (Q, K)."""
         precision, common = self._precision(scores.shape[1])
         # what is known already holds this prior's pull towards 0, so that it counts from there
-        apart = scores if self.known is None else scores - self.known[0]
+        centre = self.mean if self.known is None else self.known[0]
+        apart = scores if centre is None else scores - centre
         gradient = common * apart.sum(axis=1, keepdims=True) - precision * apart
         value = 0.5 * float((apart * gradient).sum())
         hessian = np.full(scores.shape, precision - common)

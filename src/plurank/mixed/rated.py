@@ -19,7 +19,7 @@ from plurank.metrics.predictions import Quality
 from plurank.mixed.candidates import AUTO_NUMBERS, Choice, search
 from plurank.mixed.membership_regression import compose, weights_of
 from plurank.mixed.rated_candidates import RatedCandidates
-from plurank.mixed.rated_fields import DRAWN
+from plurank.mixed.rated_fields import DRAWN, ITEM_PRIOR
 from plurank.models.base import FitResult
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.regression.coefficients import Coefficients
@@ -29,6 +29,7 @@ from plurank.thurstone.chains import ChainResult, Length, Moments, run_chains
 from plurank.thurstone.diagnostics import Convergence
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.item_regression import ItemFeatures
 from plurank.thurstone.sampler import Observations, Shape, find_exposure
 from plurank.types import Floats, Integers, Progress, silent
 
@@ -118,8 +119,9 @@ def fit_rated(
     engine: Engine,
     on_progress: Progress = silent,
     people: Floats | None = None,
+    features: ItemFeatures | None = None,
 ) -> RatedFit:
-    """Choose what is "auto", sample, and summarise; people: covariates (M, P) of the users."""
+    """Choose what is "auto", sample, and summarise; people: covariates (M, P) of the users; features: of the items."""
     rng = as_generator(settings.random_state)
     seed = draw_seed(rng)
     choice, shapes, quality, helps = _choose(source, replace(settings, random_state=seed), on_progress, people)
@@ -137,8 +139,9 @@ def fit_rated(
         if shape != plain:
             length, inits = length.shorten(), [result.chain for result in found[plain][0]]
         found[shape] = run_chains(
-            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people, inits
-        )
+            observations, shape, [seed, 2 + number], exposure, length, settings.n_chains, progress, own_people, inits,
+            features,
+        )  # fmt: skip
     n_factors = wanted[-1].n_factors
     exposure = exposure if n_factors else Exposure.none(source.n_items)
     best = found[plain][0][0]
@@ -157,7 +160,10 @@ def fit_rated(
     moments = reduce(Moments.merge, (result.moments for result in shown))
     return _summarise(
         source, moments, len(shown), best.log_likelihoods, found[shapes[-1]][1], selection=choice, quality=quality,
-        arrays={**as_arrays(draws, observations.scale, exposure), **_regression_of(shown, draws, people, helps)},
+        arrays={
+            **as_arrays(draws, observations.scale, exposure), **_regression_of(shown, draws, people, helps),
+            **_item_regression_of(shown, draws),
+        },
         explained=explain_variance(by_rankings, predicting) if n_factors else None,
     )  # fmt: skip
 
@@ -183,6 +189,22 @@ def _regression_of(shown: list[ChainResult], draws: list[Draw], people: Floats |
         "coefficient_draws_": tables,
         "people_concentration_": float(np.mean([draw.counts.sum() for draw in draws if draw.shown])),
         "slope_scale_": float(np.sqrt((tables[:, 1:] ** 2).mean())),
+    }
+
+
+def _item_regression_of(shown: list[ChainResult], draws: list[Draw]) -> dict[str, Any]:
+    """Return the fitted attributes that say how scores and factors depend on features of the items, if they do."""
+    tables = LOG_ODDS * np.concatenate([result.item_tables for result in shown])
+    if not len(tables):
+        return {}
+    priors = [draw.item_prior for draw in draws if draw.item_prior is not None]
+    own = [(prior.score_root**2).sum(axis=1) for prior, draw in zip(priors, draws, strict=True) if draw.shown]
+    apart = tables - tables.mean(axis=0)
+    return {
+        "item_coefficients_": tables.mean(axis=0),
+        "item_covariances_": np.einsum("nfk,ngk->kfg", apart, apart) / max(len(tables) - 1, 1),
+        "item_rest_": LOG_ODDS * np.sqrt(np.mean(own, axis=0)),
+        **{name: np.array([getattr(prior, part) for prior in priors]) for name, part in ITEM_PRIOR.items()},
     }
 
 

@@ -22,6 +22,19 @@ DRAWN: dict[str, tuple[str, Field]] = {
     "draw_cut_precisions_": ("cut_precision", Field("f", ("draws", "cuts", "cuts"), "finite", True)),
     "draw_coefficients_": ("coefficients", Field("f", ("draws", "exposures", "factors"), "a score", True)),
 }
+# by attribute: the part of what a draw expects of items with features; "own" is how many numbers an item has of its own
+ITEM_PRIOR = {
+    "draw_score_slopes_": "scores",
+    "draw_factor_slopes_": "factors",
+    "draw_score_roots_": "score_root",
+    "draw_factor_roots_": "factor_root",
+}
+EXPECTED: Fields = {
+    "draw_score_slopes_": Field("f", ("draws", "item coefficients", "K"), "a score", True),
+    "draw_factor_slopes_": Field("f", ("draws", "item coefficients", "factors"), "a score", True),
+    "draw_score_roots_": Field("f", ("draws", "K", "own"), "a score", True),
+    "draw_factor_roots_": Field("f", ("draws", "factors", "own"), "a score", True),
+}
 ARRAYS: Fields = {
     **{name: field for name, (_, field) in DRAWN.items()},
     "draw_chains_": Field("i", ("draws",), "not negative", True),
@@ -51,6 +64,7 @@ def _check_numbers(name: str, names: tuple[str, ...], value: Any) -> None:
 
 FIELDS: Fields = {
     **ARRAYS,
+    **EXPECTED,
     "observed_": JsonField(_check_observed),
     "convergence_": JsonField(lambda value: _check_numbers("convergence_", CONVERGENCE, value)),
     "explained_": JsonField(lambda value: _check_numbers("explained_", EXPLAINED, value)),
@@ -65,7 +79,13 @@ def check_draws(model: Any) -> None:
     if any(array is None for array in arrays.values()):
         raise ValueError("some of the draws are missing")
     sizes: dict[str, int] = {}
-    for name, field in ARRAYS.items():
+    expected = {name: getattr(model, name) for name in EXPECTED}
+    if any(array is None for array in expected.values()) and any(array is not None for array in expected.values()):
+        raise ValueError("some of what draws expect of items is missing")
+    arrays |= {name: array for name, array in expected.items() if array is not None}
+    for name, field in (ARRAYS | EXPECTED).items():
+        if name not in arrays:
+            continue
         for axis, size in zip(field.shape, arrays[name].shape, strict=True):
             if sizes.setdefault(str(axis), size) != size:
                 raise ValueError(f"{name} does not fit the other draws")

@@ -14,7 +14,7 @@ from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, join_labels, look_up
 from plurank.data.rated import RatedItems
 from plurank.mixed.rated import LOG_ODDS, concentrations, explain_variance
-from plurank.mixed.rated_fields import DRAWN
+from plurank.mixed.rated_fields import DRAWN, ITEM_PRIOR
 from plurank.mixed.utilities import UtilityPosterior, draws_of
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.thurstone.draws import Draw
@@ -43,6 +43,10 @@ def update_rated(model: Any, more: Comparisons | RatedItems, people: Any, on_pro
     draws = update_draws(draws_of(model), parts, rows, sizes, seed, on_progress)
     attributes: dict[str, Any] = {
         name: np.array([getattr(draw, part) for draw in draws]) for name, (part, _) in DRAWN.items()
+    }
+    priors = [draw.item_prior for draw in draws if draw.item_prior is not None]
+    attributes |= {
+        name: np.array([getattr(prior, part) for prior in priors]) for name, part in ITEM_PRIOR.items() if priors
     }
     attributes["exposures_"] = grown.exposure.directions
     attributes["level_counts_"] = before.scale.counts + _count_new_levels(said, len(before.scale.counts))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from plurank.mixed.rated import RatedSettings
     from plurank.mixed.utilities import UtilityPosterior
     from plurank.models.person import Person
+    from plurank.thurstone.item_regression import ItemFeatures
 
 
 class SampledRankings(PeopleEffects, loadable=False):
@@ -50,6 +51,10 @@ class SampledRankings(PeopleEffects, loadable=False):
     convergence_: dict[str, Any] | None = None
     explained_: dict[str, Any] | None = None
     draw_scores_: Floats | None = None
+    draw_score_slopes_: Floats | None = None
+    draw_factor_slopes_: Floats | None = None
+    draw_score_roots_: Floats | None = None
+    draw_factor_roots_: Floats | None = None
     levels_: Floats
 
     @property
@@ -76,6 +81,7 @@ class SampledRankings(PeopleEffects, loadable=False):
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None,
         matrix: Floats | None,
+        features: "ItemFeatures | None",
     ) -> FitResult:
         from plurank.mixed.rated import fit_rated
 
@@ -84,7 +90,7 @@ class SampledRankings(PeopleEffects, loadable=False):
                 (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
                 parameter="checkpoint",
             )
-        return fit_rated(source, self.rated_settings(source), engine, on_progress, matrix)
+        return fit_rated(source, self.rated_settings(source), engine, on_progress, matrix, features)
 
     def rated_settings(self, source: RatedItems | RatedStore) -> "RatedSettings":
         """Return the parameters of a fit to ratings or rankings; raise where one is for comparisons."""

@@ -19,13 +19,14 @@ from plurank.engine.local import one_blas_thread
 from plurank.inference.posterior import LEVEL, Draws
 from plurank.mixed.bradley_terry import mean_wins
 from plurank.mixed.rated import LOG_ODDS
-from plurank.mixed.rated_fields import DRAWN
+from plurank.mixed.rated_fields import DRAWN, ITEM_PRIOR
 from plurank.models.base import board, weight_table
 from plurank.models.person import Person
 from plurank.models.prediction import refuse_unknown
 from plurank.thurstone.blocks import Scale
 from plurank.thurstone.draws import Draw, DrawnUsers, as_thresholds, level_chances, preference
 from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.item_regression import ItemPrior
 from plurank.thurstone.new_users import SEED, fold_in
 from plurank.types import Codes, Floats, Integers
 from plurank.validation import check_share
@@ -187,14 +188,28 @@ def draws_of(model: Any) -> list[Draw]:
     """Return all draws that are attributes of a model, those that predict and those of its rankings."""
     slopes = model.draw_slopes_
     slopes = np.zeros((len(model.draw_chains_), 0, 0)) if slopes is None else slopes
-    more = (model.draw_chains_.tolist(), model.draw_shares_.tolist(), model.draw_shown_.tolist(), slopes)
+    more = (
+        model.draw_chains_.tolist(),
+        model.draw_shares_.tolist(),
+        model.draw_shown_.tolist(),
+        slopes,
+        _priors(model),
+    )
     return [
         Draw(
             **{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()},
-            chain=chain, share=share, shown=shown, slopes=own,
+            chain=chain, share=share, shown=shown, slopes=own, item_prior=prior,
         )
-        for n, (chain, share, shown, own) in enumerate(zip(*more, strict=True))
+        for n, (chain, share, shown, own, prior) in enumerate(zip(*more, strict=True))
     ]  # fmt: skip
+
+
+def _priors(model: Any) -> list[ItemPrior] | list[None]:
+    """What every draw expects of items with features, where the model knows any."""
+    if model.draw_score_slopes_ is None:
+        return [None] * len(model.draw_chains_)
+    parts = {part: getattr(model, name) for name, part in ITEM_PRIOR.items()}
+    return [ItemPrior(**{part: values[n] for part, values in parts.items()}) for n in range(len(model.draw_chains_))]
 
 
 def _own_utilities(draw: Draw, users: DrawnUsers, rows: Codes, items: Codes) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plurank.types import Floats
+from plurank.types import Floats, Integers
 
 SCALES = (0.1, 0.3, 1.0)  # of coefficients, in standard deviations of the scores
 MOST_FOLDS, ROUNDS = 10, 30  # few items are held out one by one
@@ -70,21 +70,39 @@ def choose_item_scale(features: Floats, scores: Floats, errors: Floats, rng: np.
     n = len(features)
     if n < LEAST_ITEMS:
         return None
-    n_folds = min(n, MOST_FOLDS)
-    folds = rng.permutation(n) % n_folds
     values = np.zeros((1 + len(SCALES), n))
-    for fold in range(n_folds):
-        train, test = folds != fold, folds == fold
-        for number, scale in enumerate((None, *SCALES)):
-            found = fit_ridge(features[train], scores[train], errors[train], scale)
-            mean, error = found.predict(features[test])
-            variance = error**2 + errors[test] ** 2
-            logs = -0.5 * ((scores[test] - mean) ** 2 / variance + np.log(variance))
-            values[number, test] = logs.sum(axis=1)
+    folds = _draw_folds(n, rng)
+    for number, scale in enumerate((None, *SCALES)):
+        mean, error = _predict_held_out(features, scores, errors, scale, folds)
+        variance = error**2 + errors**2
+        values[number] = (-0.5 * ((scores - mean) ** 2 / variance + np.log(variance))).sum(axis=1)
     gains = values[1:] - values[0]
     best = int(np.argmax(gains.sum(axis=1)))
     gain = gains[best]
     return SCALES[best] if gain.sum() > CLEAR_GAIN * np.sqrt(n) * gain.std() else None
+
+
+def find_share_left(features: Floats, scores: Floats, errors: Floats, scale: float, rng: np.random.Generator) -> float:
+    """Return how far scores of items held out are from what their features say, by how far all are from the mean."""
+    folds = _draw_folds(len(features), rng)
+    apart = scores - _predict_held_out(features, scores, errors, scale, folds)[0]
+    return float(min(np.sqrt((apart**2).mean() / max(scores.var(axis=0).mean(), LEAST_SPREAD**2)), 1.0))
+
+
+def _draw_folds(n: int, rng: np.random.Generator) -> Integers:
+    return rng.permutation(n) % min(n, MOST_FOLDS)
+
+
+def _predict_held_out(
+    features: Floats, scores: Floats, errors: Floats, scale: float | None, folds: Integers
+) -> tuple[Floats, Floats]:
+    """Return expected scores (n, K) of the items of each fold by the others, and their standard errors (n, K)."""
+    mean, error = np.empty_like(scores), np.empty_like(scores)
+    for fold in range(folds.max() + 1):
+        train, test = folds != fold, folds == fold
+        found = fit_ridge(features[train], scores[train], errors[train], scale)
+        mean[test], error[test] = found.predict(features[test])
+    return mean, error
 
 
 def _with_ones(features: Floats) -> Floats:

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from plurank.thurstone.diagnostics import Convergence
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
+from plurank.thurstone.item_regression import ItemFeatures, ItemRegression
 from plurank.thurstone.people import PeopleRegression, table_of
 from plurank.thurstone.sampler import Chain, Observations, Shape
 from plurank.types import Floats, Integers, Progress, silent
@@ -141,20 +142,21 @@ def match_rankings(scores: Floats, reference: Floats) -> Integers:
 @dataclass
 class ChainResult:
     """What a chain leaves: draws, moments, its log-likelihood (n,) and probabilities of pairs (n, P) by sweep; where
-    there are covariates of users, tables of coefficients (n, 1 + P, K); and the chain itself."""
+    there are covariates of users, or features of items, tables of coefficients (n, 1 + P, K); and the chain itself."""
 
     draws: list[Draw]
     moments: Moments
     log_likelihoods: Floats
     pairs: Floats
     tables: Floats
+    item_tables: Floats
     chain: Chain
 
     def reorder(self, order: Integers) -> None:
         """Put the rankings into this order."""
         self.moments.reorder(order)
         self.draws = [draw.reorder(order) for draw in self.draws]
-        self.tables = self.tables[:, :, order]
+        self.tables, self.item_tables = self.tables[:, :, order], self.item_tables[:, :, order]
 
 
 def run_chain(
@@ -167,18 +169,22 @@ def run_chain(
     prior: tuple[Floats, Floats] | None = None,
     people: Floats | None = None,
     init: Chain | None = None,
+    features: ItemFeatures | None = None,
 ) -> ChainResult:
-    """Run one chain; people: covariates (M, P) of the users; init: a chain without factors, where this one begins."""
-    chain = Chain(observations, shape, seed, exposure, prior, None if people is None else PeopleRegression(people))
+    """Run one chain; people: covariates (M, P) of the users; init: a chain without factors, where this one begins;
+    features: those of the items."""
+    users = None if people is None else PeopleRegression(people)
+    items = None if features is None else ItemRegression(features)
+    chain = Chain(observations, shape, seed, exposure, prior, users, items)
     if init is not None:
         chain.begin_at(init)
     source = observations.source
     moments = Moments.blank(source.n_items, source.n_users, shape.n_rankings)
     rng = np.random.default_rng(0)  # the same pairs for all chains
-    users = rng.integers(source.n_users, size=N_PAIRS)
+    rows = rng.integers(source.n_users, size=N_PAIRS)
     sides = rng.integers(source.n_items, size=(2, N_PAIRS))
     draws: list[Draw] = []
-    tables = []
+    tables, item_tables = [], []
     pairs, number = [], int(seed[-1])
     for sweep in range(length.n_sweeps):
         chain.sweep()
@@ -191,12 +197,32 @@ def run_chain(
             moments.end_part()
         if people is not None:
             tables.append(table_of(chain.population.counts, chain.population.slopes)[:, order])
-        pairs.append(_pair_chances(chain, users, sides))
+        if features is not None:
+            item_tables.append(_item_table(chain)[:, order])
+        pairs.append(_pair_chances(chain, rows, sides))
         if after % length.thin == 0 and len(draws) < length.n_draws:
             draws.append(Draw.of(chain, number).reorder(order))
     logs = np.array(chain.log_likelihoods[length.burn_in :])
-    kept = np.array(tables).reshape(len(tables), 1 if people is None else 1 + people.shape[1], shape.n_rankings)
-    return ChainResult(draws, moments, logs, np.array(pairs), kept[:: max(len(kept) // MOST_TABLES, 1)], chain)
+    return ChainResult(
+        draws, moments, logs, np.array(pairs), _some_tables(tables, shape.n_rankings),
+        _some_tables(item_tables, shape.n_rankings), chain,
+    )  # fmt: skip
+
+
+def _some_tables(tables: list[Floats], n_rankings: int) -> Floats:
+    """Return some tables, evenly spread over sweeps, (n, 1 + P, K)."""
+    if not tables:
+        return np.zeros((0, 1, n_rankings))
+    return np.array(tables[:: max(len(tables) // MOST_TABLES, 1)])
+
+
+def _item_table(chain: Chain) -> Floats:
+    """What is expected of the scores of items, beyond the mean score of every ranking, (1 + P, K)."""
+    population, first = chain.population, 1 + chain.shape.n_rankings
+    table = np.vstack([population.item_mean, population.item_slopes])
+    mean = population.items[:, :first].mean(axis=0)
+    table[0, :first] -= mean
+    return np.asarray(table[:, :1] + table[:, 1:first])
 
 
 def _pair_chances(chain: Chain, users: Integers, sides: Integers) -> Floats:
@@ -219,6 +245,7 @@ def run_chains(
     on_progress: Progress = silent,
     people: Floats | None = None,
     inits: Sequence[Chain | None] | None = None,
+    features: ItemFeatures | None = None,
 ) -> tuple[list[ChainResult], Convergence]:
     """Run several chains, the one with the highest mean log-likelihood first, and diagnose whether they agree; inits:
     where they begin."""
@@ -228,7 +255,7 @@ def run_chains(
 
     starts = inits or [None] * n_chains
     results = [
-        run_chain(observations, shape, [*seed, n], exposure, length, report(n), people=people, init=starts[n])
+        run_chain(observations, shape, [*seed, n], exposure, length, report(n), None, people, starts[n], features)
         for n in range(n_chains)
     ]  # one after the other: kernels use all threads
     convergence = Convergence.of(

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from plurank.thurstone.hyperparameters import NO_SLOPES, Population
+from plurank.thurstone.item_regression import ItemPrior
 from plurank.thurstone.people import counts_of
 from plurank.thurstone.sampler import Chain, Shape
 from plurank.types import Codes, Floats, Integers
@@ -20,8 +21,8 @@ LEAST_CHANCE = 1e-9  # of anything predicted
 class Draw:
     """One draw: scores (Q, K) and factors (Q, F) of items; weights (M, K), factors (M, F) and thresholds (M, C) of
     users; their priors: Dirichlet counts (K,), mean (C,) and precision (C, C) of thresholds, coefficients (G, F); the
-    number of the chain; the share that the draw has in predictions; whether its rankings are those shown; and slopes
-    (P, K) of the logarithms of counts on covariates, where these are known."""
+    number of the chain; the share that the draw has in predictions; whether its rankings are those shown; slopes (P, K)
+    of the logarithms of counts on covariates, and what is expected of items, where covariates or features are known."""
 
     scores: Floats
     item_factors: Floats
@@ -36,6 +37,7 @@ class Draw:
     share: float = 1.0
     shown: bool = True
     slopes: Floats = field(default_factory=lambda: NO_SLOPES)
+    item_prior: ItemPrior | None = None
 
     @classmethod
     def of(cls, chain: Chain, number: int = 0) -> "Draw":
@@ -43,18 +45,24 @@ class Draw:
         first = 1 + chain.shape.n_rankings
         population, table, users = chain.population, chain.population.items[:, : chain.shape.size], chain.vectors
         single = np.float32  # users are many
+        prior = None
+        if chain.items is not None:
+            means = population.item_mean, population.item_slopes
+            prior = ItemPrior.of(*means, population.item_precision, chain.shape.n_rankings)
         return cls(
             table[:, :1] + table[:, 1:first], table[:, first:].copy(), users[:, 1:first].astype(single),
             users[:, first:].astype(single), chain.cuts.astype(single), population.counts, population.cut_mean,
-            population.cut_precision, population.coefficients, number, slopes=population.slopes,
+            population.cut_precision, population.coefficients, number, slopes=population.slopes, item_prior=prior,
         )  # fmt: skip
 
     def reorder(self, order: Integers) -> "Draw":
         """Put the rankings into this order."""
         slopes = self.slopes[:, order] if len(self.slopes) else self.slopes
+        prior = self.item_prior and self.item_prior.reorder(order)
         return replace(
-            self, scores=self.scores[:, order], weights=self.weights[:, order], counts=self.counts[order], slopes=slopes
-        )
+            self, scores=self.scores[:, order], weights=self.weights[:, order], counts=self.counts[order],
+            slopes=slopes, item_prior=prior,
+        )  # fmt: skip
 
     def centre(self) -> "Draw":
         """Move the origin of utilities to the mean score, which changes no prediction: a chain draws it anew in every
@@ -63,7 +71,8 @@ class Draw:
         first = np.zeros(self.cuts.shape[1])
         first[:1] = origin
         cuts = (self.cuts - first).astype(self.cuts.dtype)
-        return replace(self, scores=self.scores - origin, cuts=cuts, cut_mean=self.cut_mean - first)
+        prior = self.item_prior and self.item_prior.shift(float(origin))
+        return replace(self, scores=self.scores - origin, cuts=cuts, cut_mean=self.cut_mean - first, item_prior=prior)
 
     def pad(self, n_factors: int, n_exposed: int) -> "Draw":
         """Add factors that are 0, and coefficients of exposure that are."""
@@ -72,7 +81,10 @@ class Draw:
         coefficients[: len(self.coefficients), : self.coefficients.shape[1]] = self.coefficients
         widened = (np.pad(table, ((0, 0), (0, more))) for table in (self.item_factors, self.user_factors))
         item_factors, user_factors = widened
-        return replace(self, item_factors=item_factors, user_factors=user_factors, coefficients=coefficients)
+        prior = self.item_prior and self.item_prior.pad(n_factors)
+        return replace(
+            self, item_factors=item_factors, user_factors=user_factors, coefficients=coefficients, item_prior=prior
+        )
 
     @property
     def shape(self) -> Shape:

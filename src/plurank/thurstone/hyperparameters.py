@@ -30,7 +30,8 @@ NO_SLOPES = np.zeros((0, 0))
 class Population(NamedTuple):
     """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,), where
     there are covariates those of users with covariates 0; mean (C,) and precision (C, C) of thresholds; coefficients
-    (G, F) of factors on exposure, and their precision; and slopes (P, K) of the logarithms of counts on covariates."""
+    (G, F) of factors on exposure, and their precision; slopes (P, K) of the logarithms of counts on covariates; and,
+    where features of the items are known, slopes (P, D) of item vectors on these."""
 
     items: Floats
     item_mean: Floats
@@ -41,6 +42,7 @@ class Population(NamedTuple):
     coefficients: Floats
     coefficient_precision: float = FIRST_PRECISION
     slopes: Floats = NO_SLOPES
+    item_slopes: Floats = NO_SLOPES
 
 
 class UserSums(NamedTuple):

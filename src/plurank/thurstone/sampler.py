@@ -27,6 +27,7 @@ from plurank.thurstone.exposure import (
     sum_of_users,
 )
 from plurank.thurstone.hyperparameters import Population, UserSums
+from plurank.thurstone.item_regression import ItemRegression
 from plurank.thurstone.people import PeopleRegression, counts_of
 from plurank.types import Floats
 
@@ -180,7 +181,7 @@ class Chain:
 
     observations: the data. shape: of the model. seed: of all its random numbers. exposure: what factors are regressed
     on. prior: precisions (Q, D, D), and precisions times means (Q, D), of items whose prior is known. people: how
-    weights depend on covariates, where these are known.
+    weights depend on covariates, where these are known. items: how item vectors depend on features, where these are.
     """
 
     observations: Observations
@@ -189,6 +190,7 @@ class Chain:
     exposure: Exposure
     prior: tuple[Floats, Floats] | None = None
     people: PeopleRegression | None = None
+    items: ItemRegression | None = None
     population: Population = field(init=False)
     states: list[UserState] = field(init=False)
     n_sweeps: int = 0
@@ -208,6 +210,8 @@ class Chain:
         )  # fmt: skip
         if self.people is not None:
             self.population = self.population._replace(slopes=np.zeros((self.people.n_covariates, n_rankings)))
+        if self.items is not None:
+            self.population = self.population._replace(item_slopes=np.zeros((self.items.n_columns, size)))
         if self.exposure.n and n_factors:
             self.exposure_products = self.observations.reduce(_exposure_products, self.exposure)
         else:
@@ -239,6 +243,9 @@ class Chain:
         items[:, :known] = other.population.items[:, :known]
         shared = {name: getattr(other.population, name) for name in ("counts", "cut_mean", "cut_precision", "slopes")}
         self.population = before._replace(items=items, item_mean=mean, item_precision=precision, **shared)
+        if self.items is not None and other.items is not None:
+            self.items.begin_at(other.items)
+            before.item_slopes[:, :known] = other.population.item_slopes
         for state, start in zip(self.states, other.states, strict=True):
             state.vectors[:, :known] = start.vectors[:, :known]
             state.cuts[:] = start.cuts
@@ -274,6 +281,8 @@ class Chain:
         """Draw items (Q, width), and return the log-likelihood of utilities with items integrated out."""
         before = self.population
         precision, right = self.prior or (before.item_precision, before.item_precision @ before.item_mean)
+        if self.items is not None and self.prior is None:
+            right = self.items.means(before.item_mean, before.item_slopes) @ precision
         items, logs = kernels.draw_items(*sums, precision, right, key)
         return items, float(logs.sum())
 
@@ -348,8 +357,10 @@ class Chain:
 
     def _draw_population(self, users: UserSums, items: Floats, rng: np.random.Generator) -> Population:
         before, table = self.population, items[:, : self.shape.size]
-        mean, precision = before.item_mean, before.item_precision
-        if self.prior is None:
+        mean, precision, item_slopes = before.item_mean, before.item_precision, before.item_slopes
+        if self.prior is None and self.items is not None:
+            mean, precision, item_slopes = self.items.draw(table, rng)
+        elif self.prior is None:
             mean, precision = hyper.draw_normal_wishart(
                 len(table), table.sum(axis=0), table.T @ table, np.zeros(self.shape.size), hyper.ITEM_COUNT,
                 hyper.ITEM_FREEDOM, hyper.ITEM_SCALE, rng,
@@ -366,7 +377,7 @@ class Chain:
         coefficients = hyper.draw_exposure_effects(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
-        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes)
+        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes, item_slopes)
 
     def _draw_counts(self, users: UserSums, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw the Dirichlet counts (K,) of users, and the slopes (P, K) of their logarithms on covariates."""

@@ -111,11 +111,12 @@ def standardise(draws: Sequence[Draw]) -> list[Draw]:
 def _standardise(draw: Draw, reference: Floats) -> Draw:
     n_factors = reference.shape[1]
     one, _, other = np.linalg.svd(draw.item_factors[:, :n_factors].T @ reference)
-    turn = one @ other
+    turn, centred = one @ other, draw.centre()
     return replace(
-        draw.centre(), item_factors=draw.item_factors[:, :n_factors] @ turn,
+        centred, item_factors=draw.item_factors[:, :n_factors] @ turn,
         user_factors=(draw.user_factors[:, :n_factors] @ turn).astype(draw.user_factors.dtype),
         coefficients=draw.coefficients[:, :n_factors] @ turn,
+        item_prior=centred.item_prior and centred.item_prior.turn(turn),
     )  # fmt: skip
 
 
