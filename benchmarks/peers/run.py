@@ -138,6 +138,7 @@ def earlier_rows(files: list[Path], rows: list[dict[str, Any]], given: argparse.
         for row in pl.read_csv(file).drop("cores", "python", "versions").iter_rows(named=True):
             case = tuple(row[name] for name in CASE)
             is_same = row["method"] in METHODS and row["code"] == code_of(row["method"])
+            is_same &= row["seed"] < given.seeds
             if case not in found and is_same and row["set"] in given.sets and row["most_pairs"] == given.most_pairs:
                 if sizes.get(case[:-1], row["n_questions"]) != row["n_questions"]:
                     sys.exit(f"{file.name} has other questions of {case}. Leave it out of --earlier.")
