@@ -8,7 +8,7 @@ from scipy.special import betaln
 
 import plurank
 from plurank.mixed.joint_chain import Effort, draw_tables
-from plurank.mixed.joint_density import ComparedUsers, JointDensity, Proposals, WeightDraws
+from plurank.mixed.joint_density import ComparedUsers, JointDensity, JointValue, Proposals, WeightDraws
 from plurank.mixed.priors import ScorePrior
 from plurank.regression.coefficients import Coefficients, contrasts, draw_log_dirichlets
 from plurank.regression.sampling import move
@@ -171,3 +171,18 @@ def test_draws_hold_the_effects_that_votes_were_made_with(way, rng):
     # columns are in the order of the scores that were given
     assert tables[:, 1, 0].mean() > 0.4
     assert found[2][:, 1, 1].mean() > 0.4
+
+
+class Nowhere:
+    """A density that can be evaluated at 0 only: elsewhere a matrix is singular."""
+
+    def evaluate(self, vector):
+        if vector.any():
+            raise np.linalg.LinAlgError("Singular matrix")
+        return JointValue(0.0, np.ones(len(vector)), np.zeros(0))
+
+
+def test_a_trajectory_that_leaves_for_where_nothing_can_be_computed_is_rejected(rng):
+    vector, accepted = move(Nowhere(), np.zeros(2), np.eye(2), rng)
+    assert not accepted
+    np.testing.assert_array_equal(vector, 0.0)
