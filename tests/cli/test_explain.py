@@ -27,6 +27,7 @@ def test_explain_prints_the_shares_of_every_level(run, explained):
     assert any(line.startswith("nutty under 5 not shown not shown") for line in lines)
     words = " ".join(text.split())
     assert "No clear difference was found by gender and cups. 1 level with fewer than 5 people is not shown." in words
+    assert "Intervals of models with two rankings may be too narrow." in words
     assert words.endswith("and do not say why.")
 
 

@@ -240,10 +240,7 @@ class JointDensity:
         """Return the log density, its gradient, and shares of the draws."""
         key = vector.tobytes()
         if key not in self._known:
-            try:
-                self._known[key] = self._evaluate(vector)
-            except np.linalg.LinAlgError:  # so far away that the prior's matrices have no inverse in floating point
-                self._known[key] = JointValue(-np.inf, np.zeros_like(vector), np.zeros_like(self.draws.offsets))
+            self._known[key] = self._evaluate(vector)
         return self._known[key]
 
     def _evaluate(self, vector: Floats) -> JointValue:

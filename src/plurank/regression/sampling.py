@@ -104,7 +104,10 @@ def move(
         for _ in range(n_leaps):
             momentum = momentum + 0.5 * size * solve_triangular(root, there.gradient, lower=True)
             point = point + size * solve_triangular(root.T, momentum, lower=False)
-            there = density.evaluate(point)
+            try:
+                there = density.evaluate(point)
+            except np.linalg.LinAlgError:
+                return vector, False
             if not (np.isfinite(there.value) and np.isfinite(there.gradient).all()):
                 return vector, False
             momentum = momentum + 0.5 * size * solve_triangular(root, there.gradient, lower=True)

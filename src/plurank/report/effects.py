@@ -21,8 +21,8 @@ from plurank.text import count, label, listing, percent
 
 LONGEST, MOST_NAMED = 40, 5  # columns of a level's name; differences that are told in words
 NO_CAUSE = (
-    "The shares are those of people with a level who are otherwise like everybody in the data. They describe who "
-    "follows which ranking, and do not say why."
+    "The shares are those of people with a level who are otherwise like everybody in the data. Intervals of models "
+    "with two rankings may be too narrow. Shares describe who follows which ranking, and do not say why."
 )
 HIDDEN = "not shown"
 SHORT = {"fewer than": "under", "about ": "~"}  # where there is little room
