@@ -1,6 +1,6 @@
 """Effects of covariates simulated from the model: do intervals hold the true shares and differences?
 
-    python -m benchmarks.effects_coverage [--seeds 20] [--mixing utility probability]
+    python -m benchmarks.effects_coverage [--seeds 20] [--mixing utility probability] [--cells 3 12]
 
 A number and a category of three levels (50, 30 and 20 %) move the weights of users on K rankings; each user votes on
 pairs of 20 items. 90 % intervals of the shares of all rankings at the levels and at three quantiles, and of their
@@ -47,7 +47,7 @@ def describe(age: Floats, level: NDArray[np.int64]) -> Floats:
 
 
 def simulate(n_users: int, per_user: int, n_rankings: int, mixing: str, seed: int) -> Made:
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, n_users, per_user, n_rankings])  # no two cells have the same people
     scores = rng.standard_normal((N_ITEMS, 1)) + rng.standard_normal((N_ITEMS, n_rankings))
     age, level = rng.standard_normal(n_users), rng.choice(3, n_users, p=SHARES)
     table = np.vstack([0.3 * rng.standard_normal((1, n_rankings)), EFFECT * rng.standard_normal((3, n_rankings))])
@@ -118,13 +118,14 @@ def measure(cell: tuple[int, int, int], mixing: str, seed: int) -> dict[str, flo
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--mixing", nargs="+", choices=("utility", "probability"), default=["utility", "probability"])
     parser.add_argument("--cells", type=int, nargs="+", default=list(range(len(CELLS))), help="numbers of cells")
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for mixing, number in itertools.product(given.mixing, given.cells):
         cell = CELLS[number]
-        found = [measure(cell, mixing, seed) for seed in range(given.seeds)]
+        found = [measure(cell, mixing, seed) for seed in range(given.first_seed, given.first_seed + given.seeds)]
         mean = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
 
         def error(name: str, found: list[dict[str, float]] = found) -> float:
@@ -133,7 +134,7 @@ def main() -> None:
         rows.append(
             {
                 "mixing": mixing, "n_users": cell[0], "votes_per_user": cell[1], "n_rankings": cell[2],
-                "fits": given.seeds, "shares_covered": round(mean["shares"], 3), "shares_error": error("shares"),
+                "fits": given.seeds, "first_seed": given.first_seed, "shares_covered": round(mean["shares"], 3), "shares_error": error("shares"),
                 "differences_covered": round(mean["differences"], 3), "differences_error": error("differences"),
                 "width": round(mean["width"], 3),
                 "attenuation": round(mean["product"] / mean["square"], 3),
