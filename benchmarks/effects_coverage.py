@@ -134,7 +134,8 @@ def main() -> None:
         rows.append(
             {
                 "mixing": mixing, "n_users": cell[0], "votes_per_user": cell[1], "n_rankings": cell[2],
-                "fits": given.seeds, "first_seed": given.first_seed, "shares_covered": round(mean["shares"], 3), "shares_error": error("shares"),
+                "fits": given.seeds, "first_seed": given.first_seed,
+                "shares_covered": round(mean["shares"], 3), "shares_error": error("shares"),
                 "differences_covered": round(mean["differences"], 3), "differences_error": error("differences"),
                 "width": round(mean["width"], 3),
                 "attenuation": round(mean["product"] / mean["square"], 3),
