@@ -55,7 +55,7 @@ NEXT = """Next, with your own file, one comparison per row (user, winner, loser)
   plurank report model.plurank votes.csv            HTML report
   plurank predict model.plurank pairs.csv           predict preferences
 
-Ratings or ballots instead of comparisons? Start with: plurank convert --help"""
+Ratings, votes or ballots instead of comparisons? plurank fit takes them as they are."""
 
 
 class Story(NamedTuple):
