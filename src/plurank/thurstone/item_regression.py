@@ -18,9 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from plurank.thurstone import hyperparameters as hyper
 from plurank.types import Floats, Integers
 
-FIRST_PRECISION = (
-    1.0  # of coefficients, as the scale of their scales: they are in units of what items have of their own
-)
+FIRST_PRECISION = 1.0  # of coefficients, in units of what items have of their own; also the scale of their scales
 LARGEST_PRECISION = 1e8
 
 
