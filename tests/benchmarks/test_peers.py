@@ -294,9 +294,10 @@ def row_of(method: str, seed: int, value: float, code: str = "x") -> dict[str, o
 def test_rows_of_methods_that_have_not_changed_are_taken_over(tmp_path):
     same = methods.code_of("choix_bt")
     earlier = [row_of("choix_bt", 0, -0.5, same), row_of("choix_bt", 1, -0.5, "old"), row_of("evalica_bt", 0, -0.5)]
+    earlier.append(row_of("choix_bt", 2, -0.5, same))  # more seeds than this time
     table_of = pl.DataFrame(earlier).with_columns(cores=pl.lit(2), python=pl.lit("3"), versions=pl.lit(""))
     table_of.write_csv(tmp_path / "earlier.csv")
-    given = argparse.Namespace(sets=["cars 1"], most_pairs=60)
+    given = argparse.Namespace(sets=["cars 1"], most_pairs=60, seeds=2)
     found = list(run.earlier_rows([tmp_path / "earlier.csv"], [row_of("plurank_mixed", 0, -0.4)], given))
     assert [(row["method"], row["seed"]) for row in found] == [("choix_bt", 0)]
     assert not list(run.earlier_rows([tmp_path / "earlier.csv"], [row_of("choix_bt", 0, -0.6)], given))

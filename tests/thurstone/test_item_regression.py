@@ -6,11 +6,12 @@ import pytest
 from plurank.data.rated import Ratings
 from plurank.engine.local import one_blas_thread
 from plurank.kernels import threads
+from plurank.regression.ridge import FeatureMatrix
 from plurank.thurstone import hyperparameters as hyper
 from plurank.thurstone.chains import Length, run_chain
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
-from plurank.thurstone.item_regression import ItemFeatures, ItemPrior, ItemRegression
+from plurank.thurstone.item_regression import ItemPrior, ItemRegression
 from plurank.thurstone.sampler import Chain, Observations, Shape
 from plurank.thurstone.update import standardise
 
@@ -32,7 +33,7 @@ def z_scores(draws, expected):
 
 def test_mean_precision_and_slopes_are_drawn_from_their_conjugate_posterior(rng):
     features, table = rng.standard_normal((12, 2)), rng.standard_normal((12, 2))
-    regression = ItemRegression(ItemFeatures(features, np.array([0, 1])))
+    regression = ItemRegression(FeatureMatrix(features, np.array([0, 1])))
     draws = []
     for _ in range(2000):
         regression.precisions = np.array([0.5, 4.0])
@@ -56,7 +57,7 @@ def test_mean_precision_and_slopes_are_drawn_from_their_conjugate_posterior(rng)
 
 def test_scales_and_slopes_have_their_prior_where_vectors_do(rng):
     """Geweke: slopes from the prior and vectors from slopes, in turns with draws, leave scales half-Cauchy."""
-    features = ItemFeatures(rng.standard_normal((4, 3)), np.array([0, 0, 1]))
+    features = FeatureMatrix(rng.standard_normal((4, 3)), np.array([0, 0, 1]))
     regression = ItemRegression(features)
     table, scales = rng.standard_normal((4, 2)), []
     for _ in range(2000):
@@ -74,7 +75,7 @@ def test_columns_that_say_nothing_have_small_slopes(rng):
     features = rng.standard_normal((200, 3))
     slopes = np.array([[1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
     table = features @ slopes + rng.standard_normal((200, 2))
-    regression = ItemRegression(ItemFeatures(features, np.arange(3)))
+    regression = ItemRegression(FeatureMatrix(features, np.arange(3)))
     drawn = np.array([regression.draw(table, rng)[2] for _ in range(300)])[100:]
     np.testing.assert_allclose(drawn.mean(axis=0)[0], slopes[0], atol=0.3)  # 4 standard errors of 1 / sqrt(200)
     plain = np.linalg.lstsq(features, table, rcond=None)[0][1:]
@@ -128,7 +129,7 @@ def told():
     users, items = np.repeat(np.arange(150), 20), np.concatenate([rng.choice(N_ITEMS, 20, False) for _ in range(150)])
     utilities = (weights[users] * scores[items]).sum(axis=1) + rng.standard_normal(len(users))
     said = Ratings.from_arrays(users, items, np.digitize(utilities, [-1.0, 0.0, 1.0]))
-    return Observations.of(said), ItemFeatures(features, np.arange(2))
+    return Observations.of(said), FeatureMatrix(features, np.arange(2))
 
 
 def test_what_scores_depend_on_is_found_from_ratings(told):

@@ -55,10 +55,10 @@ from plurank.models.prediction import Memberships
 from plurank.models.sklearn_api import check_is_fitted
 from plurank.models.votes import add_votes, count_votes
 from plurank.random import RandomState
+from plurank.regression.ridge import FeatureMatrix
 from plurank.store.rated import RatedStore
 from plurank.store.store import Store
 from plurank.text import count
-from plurank.thurstone.item_regression import ItemFeatures as FeaturesOfItems
 from plurank.topic.orders import OrderedComponent, describe_flips
 from plurank.types import Codes, Floats, Progress, silent
 from plurank.validation import check_choice, check_positive, check_whole
@@ -385,7 +385,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         checkpoint: str | PathLike[str] | None = None,
         resume: bool = False,
         matrix: Floats | None = None,
-        features: FeaturesOfItems | None = None,
+        features: FeatureMatrix | None = None,
     ) -> FitResult:
         if isinstance(source, (RatedItems, RatedStore)):
             if self.n_rankings != "auto":

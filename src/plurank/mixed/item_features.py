@@ -18,11 +18,9 @@ from plurank.data.encoding import as_labels, look_up, object_array
 from plurank.exceptions import DataError, ParameterError
 from plurank.inference.posterior import LEVEL
 from plurank.mixed.leaderboard import ScoredRankings
-from plurank.mixed.utilities import draws_of
 from plurank.models.fields import Field, Fields, JsonField
 from plurank.models.sklearn_api import check_is_fitted
-from plurank.regression.ridge import ItemRegression, choose_item_scale, fit_ridge
-from plurank.thurstone.item_regression import ItemFeatures as FeaturesOfItems
+from plurank.regression.ridge import FeatureMatrix, ItemRegression, choose_item_scale, fit_ridge
 from plurank.types import Floats, Integers
 from plurank.validation import check_share, is_number
 
@@ -61,14 +59,14 @@ class ItemFeatures(ScoredRankings, loadable=False):
     draw_item_factors_: Any
     draw_score_slopes_: Floats | None
 
-    def _learn_features(self, table: Any, source: Any) -> tuple[Design | None, FeaturesOfItems | None]:
+    def _learn_features(self, table: Any, source: Any) -> tuple[Design | None, FeatureMatrix | None]:
         """Return how features of the items become numbers, and these numbers; None without features."""
         if table is None:
             return None, None
         design, matrix = Design.learn(table, source.items, "item")
-        return design, FeaturesOfItems(matrix, group_columns(design))
+        return design, FeatureMatrix(matrix, group_columns(design))
 
-    def _store_features(self, design: Design, features: FeaturesOfItems) -> None:
+    def _store_features(self, design: Design, features: FeatureMatrix) -> None:
         """Keep what features say; regress scores on features (Q, P) unless they are a part of the fit."""
         self.item_design_ = design.to_dict()
         if self.item_coefficients_ is not None:
@@ -201,6 +199,8 @@ class ItemFeatures(ScoredRankings, loadable=False):
 
         Items have the opposite part of their own in every other draw, so that it averages out in predictions.
         """
+        from plurank.mixed.utilities import draws_of
+
         assert self.draw_scores_ is not None
         n = len(features)
         priors = [draw.item_prior for draw in draws_of(self) if draw.item_prior is not None]

@@ -23,13 +23,13 @@ from plurank.mixed.rated_fields import DRAWN, ITEM_PRIOR
 from plurank.models.base import FitResult
 from plurank.random import RandomState, as_generator, draw_seed
 from plurank.regression.coefficients import Coefficients
+from plurank.regression.ridge import FeatureMatrix
 from plurank.text import count
 from plurank.thurstone.blocks import RatedSource, Scale
 from plurank.thurstone.chains import ChainResult, Length, Moments, run_chains
 from plurank.thurstone.diagnostics import Convergence
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
-from plurank.thurstone.item_regression import ItemFeatures
 from plurank.thurstone.sampler import Observations, Shape, find_exposure
 from plurank.types import Floats, Integers, Progress, silent
 
@@ -119,7 +119,7 @@ def fit_rated(
     engine: Engine,
     on_progress: Progress = silent,
     people: Floats | None = None,
-    features: ItemFeatures | None = None,
+    features: FeatureMatrix | None = None,
 ) -> RatedFit:
     """Choose what is "auto", sample, and summarise; people: covariates (M, P) of the users; features: of the items."""
     rng = as_generator(settings.random_state)

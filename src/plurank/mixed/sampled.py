@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from plurank.mixed.rated import RatedSettings
     from plurank.mixed.utilities import UtilityPosterior
     from plurank.models.person import Person
-    from plurank.thurstone.item_regression import ItemFeatures
+    from plurank.regression.ridge import FeatureMatrix
 
 
 class SampledRankings(PeopleEffects, loadable=False):
@@ -81,7 +81,7 @@ class SampledRankings(PeopleEffects, loadable=False):
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None,
         matrix: Floats | None,
-        features: "ItemFeatures | None",
+        features: "FeatureMatrix | None",
     ) -> FitResult:
         from plurank.mixed.rated import fit_rated
 

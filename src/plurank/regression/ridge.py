@@ -5,6 +5,7 @@ variance is estimated along with the coefficients; how large these are is chosen
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,13 @@ MOST_FOLDS, ROUNDS = 10, 30  # few items are held out one by one
 LEAST_ITEMS = 6  # to hold some out
 CLEAR_GAIN = 1.0  # standard errors
 LEAST_SPREAD = 1e-6
+
+
+class FeatureMatrix(NamedTuple):
+    """Features (Q, P) of all items, and the number of the group that each column belongs to, (P,)."""
+
+    matrix: Floats
+    groups: Integers
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtr
 
+from plurank.regression.ridge import FeatureMatrix
 from plurank.thurstone.diagnostics import Convergence
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.exposure import Exposure
-from plurank.thurstone.item_regression import ItemFeatures, ItemRegression
+from plurank.thurstone.item_regression import ItemRegression
 from plurank.thurstone.people import PeopleRegression, table_of
 from plurank.thurstone.sampler import Chain, Observations, Shape
 from plurank.types import Floats, Integers, Progress, silent
@@ -169,7 +170,7 @@ def run_chain(
     prior: tuple[Floats, Floats] | None = None,
     people: Floats | None = None,
     init: Chain | None = None,
-    features: ItemFeatures | None = None,
+    features: FeatureMatrix | None = None,
 ) -> ChainResult:
     """Run one chain; people: covariates (M, P) of the users; init: a chain without factors, where this one begins;
     features: those of the items."""
@@ -245,7 +246,7 @@ def run_chains(
     on_progress: Progress = silent,
     people: Floats | None = None,
     inits: Sequence[Chain | None] | None = None,
-    features: ItemFeatures | None = None,
+    features: FeatureMatrix | None = None,
 ) -> tuple[list[ChainResult], Convergence]:
     """Run several chains, the one with the highest mean log-likelihood first, and diagnose whether they agree; inits:
     where they begin."""

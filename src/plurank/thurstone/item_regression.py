@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from plurank.regression.ridge import FeatureMatrix
 from plurank.thurstone import hyperparameters as hyper
 from plurank.types import Floats, Integers
 
@@ -22,19 +23,12 @@ FIRST_PRECISION = 1.0  # of coefficients, in units of what items have of their o
 LARGEST_PRECISION = 1e8
 
 
-class ItemFeatures(NamedTuple):
-    """Features (Q, P) of all items, and the number of the group that each column belongs to, (P,)."""
-
-    matrix: Floats
-    groups: Integers
-
-
 @dataclass
 class ItemRegression:
     """Features of the items of a chain, and where the precisions (G,) of their coefficients are, and of the auxiliary
     variables that make scales half-Cauchy."""
 
-    features: ItemFeatures
+    features: FeatureMatrix
     precisions: Floats = field(init=False)
     auxiliaries: Floats = field(init=False)
 
