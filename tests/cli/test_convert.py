@@ -134,7 +134,7 @@ def test_rankings_are_written_as_they_are(run, tmp_path):
     "option",
     [
         ("--offered", "all"), ("--pairs", "partial"), ("--ties", "both"), ("--pairs-per-rating", "3"),
-        ("--include-suspicious",),
+        ("--include-suspicious",), ("--seed", "1"),
     ],
 )  # fmt: skip
 def test_options_of_comparisons_are_not_taken_silently_for_ratings(run, tmp_path, option):

@@ -27,8 +27,8 @@ def test_explain_prints_the_shares_of_every_level(run, explained):
     assert any(line.startswith("nutty under 5 not shown not shown") for line in lines)
     words = " ".join(text.split())
     assert "No clear difference was found by gender and cups. 1 level with fewer than 5 people is not shown." in words
-    assert "Intervals of models with two rankings may be too narrow." in words
-    assert words.endswith("and do not say why.")
+    assert "and do not say why." in words
+    assert words.endswith("With two rankings, the intervals may be a little too narrow.")
 
 
 def test_explain_shows_the_attributes_asked_for(run, explained):
@@ -87,7 +87,7 @@ def test_a_model_without_covariates_is_explained_with_a_table(run, survey, tmp_p
     run("fit", survey / "votes.csv", "-k", 2, "--mixing", "probability", "-o", model)
     text = run("explain", model, "--people", survey / "people.csv", "--attribute", "region").stdout
     assert "north" in text
-    assert "The intervals leave out that the rankings are uncertain, and may be too narrow." in " ".join(text.split())
+    assert "The intervals leave out the uncertainty of the rankings and may be too narrow." in " ".join(text.split())
 
 
 def test_options_of_covariates_that_have_no_use_are_refused(run, survey, tmp_path):
@@ -137,7 +137,7 @@ def test_explain_and_show_print_what_each_ranking_rewards(run, fitted_shop):
     assert "colour" in run("explain", fitted_shop, "--features").stdout
     assert "colour" not in run("show", fitted_shop).stdout.split("rewards")[-1]
     unclear = " ".join(run("explain", fitted_shop, "--features", "--attribute", "colour").stdout.split())
-    assert unclear.startswith("No ranking clearly rewards any of the features: all intervals hold 0.")
+    assert unclear.startswith("No ranking clearly rewards any of the features: all intervals contain 0.")
     assert (
         "What each ranking rewards (all features: plurank explain MODEL --features):" in run("show", fitted_shop).stdout
     )

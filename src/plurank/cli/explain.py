@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 3  # covariates that `plurank show` prints
 TOO_NARROW = (
-    "The intervals leave out that the rankings are uncertain, and may be too narrow. A fit with the table counts on "
-    "it: plurank fit --people FILE."
+    "The intervals leave out the uncertainty of the rankings and may be too narrow. Those of a fit with the table "
+    "include it: plurank fit --people FILE."
 )
 
 
@@ -121,7 +121,7 @@ def print_effects(console: "Console", found: "pl.DataFrame", most: int | None = 
     """Print the shares of the rankings by covariate; of ``most`` of them, those with the largest clear differences."""
     import polars as pl
 
-    from plurank.report.effects import NO_CAUSE, describe_effects, order_attributes, pivot
+    from plurank.report.effects import describe_effects, describe_limits, order_attributes, pivot
 
     order = order_attributes(found)[:most]
     shown = found.filter(pl.col("attribute").is_in(order))
@@ -129,7 +129,7 @@ def print_effects(console: "Console", found: "pl.DataFrame", most: int | None = 
     _, rest_in_words = describe_effects(found)
     if most is None and rest_in_words:
         console.print(rest_in_words)
-    console.print(NO_CAUSE, style="dim")
+    console.print(describe_limits(found), style="dim")
 
 
 def print_item_effects(console: "Console", found: "pl.DataFrame", most: int | None = None) -> None:
@@ -140,10 +140,10 @@ def print_item_effects(console: "Console", found: "pl.DataFrame", most: int | No
 
     clear = order_features(found)
     if found.select((pl.col("effect") == 0.0).all()).item():
-        console.print("Features do not predict the scores of items held out, so that no ranking rewards any of them.")
+        console.print("Features do not predict the scores of items held out: no ranking is known to reward any.")
         return
     if not clear:
-        console.print("No ranking clearly rewards any of the features: all intervals hold 0.")
+        console.print("No ranking clearly rewards any of the features: all intervals contain 0.")
     rest = [name for name in found["attribute"].unique(maintain_order=True) if name not in clear]
     order = clear[:most] if most is not None else [*clear, *rest]
     if not order:

@@ -231,6 +231,7 @@ def convert_command(
         given = {
             "--pairs": pairs != "full", "--pairs-per-rating": pairs_per_rating != PAIRS_PER_RATING,
             "--ties": ties != "ignore", "--offered": offered is not None, "--include-suspicious": include_suspicious,
+            "--seed": seed != 0,
         }  # fmt: skip
         for name in (name for name, is_given in given.items() if is_given):
             advice = "Give it to plurank fit." if name == "--offered" else "Leave it out."

@@ -21,9 +21,10 @@ from plurank.text import count, label, listing, percent
 
 LONGEST, MOST_NAMED = 40, 5  # columns of a level's name; differences that are told in words
 NO_CAUSE = (
-    "The shares are those of people with a level who are otherwise like everybody in the data. Intervals of models "
-    "with two rankings may be too narrow. Shares describe who follows which ranking, and do not say why."
+    "The shares are those of people with a level who are otherwise like everybody in the data. They describe who "
+    "follows which ranking, and do not say why."
 )
+TWO_RANKINGS = "With two rankings, the intervals may be a little too narrow."
 HIDDEN = "not shown"
 SHORT = {"fewer than": "under", "about ": "~"}  # where there is little room
 
@@ -136,6 +137,11 @@ def describe_effects(effects: pl.DataFrame) -> tuple[list[str], str]:
             row = rows.row(0, named=True)
             sentences.append(_describe_gap(cells[attribute, row["level"]], first[attribute], row))
     return sentences[:MOST_NAMED], _say_rest(effects, len(sentences))
+
+
+def describe_limits(effects: pl.DataFrame) -> str:
+    """Say what shares mean, and what they do not tell."""
+    return f"{NO_CAUSE} {TWO_RANKINGS}" if effects["ranking"].max() == 2 else NO_CAUSE
 
 
 def _describe_gap(cell: Cell, reference: Cell, row: dict[str, Any]) -> str:

@@ -200,7 +200,7 @@ def by_covariate(found: pl.DataFrame | None) -> dict[str, Any] | None:
     if found is None:
         return None
     sentences, rest = effects.describe_effects(found)
-    return {"sentences": sentences, "rest": rest, "note": effects.NO_CAUSE}
+    return {"sentences": sentences, "rest": rest, "note": effects.describe_limits(found)}
 
 
 def effects_table(found: pl.DataFrame) -> Table:
