@@ -12,6 +12,7 @@ Auto = Literal["auto"]  # chosen on held-out comparisons
 MixingChoice = Literal[Auto, Mixing]
 Detection = Literal["whitened", "projections", "printed"]  # of novel pairs
 Directions = Literal["gaussian", "sphere"]  # of projections
+Inference = Literal["optimisation", "sampling"]  # of the posterior of comparisons
 EngineName = Literal["local", "dask"]  # where work on a store runs
 Ties = Literal["half", "drop"]  # what a tie in comparisons counts as
 RatingTies = Literal["ignore", "both", "random"]  # what two items rated alike make

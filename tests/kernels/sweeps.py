@@ -6,7 +6,7 @@ import numpy as np
 
 from plurank.kernels import Observed, UserPrior, padded
 
-LINKED = ("compared", "compared ratings")
+LINKED = ("compared", "compared ratings", "compared with errors")
 
 
 class Sweep(NamedTuple):
@@ -21,6 +21,7 @@ class Sweep(NamedTuple):
     users: np.ndarray
     cuts: np.ndarray
     w: np.ndarray
+    errors: np.ndarray = np.array([1.5, 1.3])
 
     def copied(self):
         """The same with a state of its own."""
@@ -73,7 +74,7 @@ def simulate_sweep(rng, kind, sizes, n_rankings, n_factors, n_cuts, n_items=8, c
     codes = np.zeros(n, np.int32)
     cuts, w, levels = np.zeros((n_users, n_cuts)), np.zeros(n), np.zeros(n)
     pairs = _choose_pairs(rng, offsets, owners, kind == "compared ratings")
-    pairs = pairs if n_cuts or kind == "compared" else pairs[:, :0]  # without thresholds all ratings are equal
+    pairs = pairs if n_cuts or kind != "compared ratings" else pairs[:, :0]  # without thresholds all ratings are equal
     new = np.ones(n_users, dtype=bool)
     while new.any():  # again where ratings to compare do not differ, which users are not asked about
         users[new, 0] = 1.0
@@ -93,7 +94,8 @@ def simulate_sweep(rng, kind, sizes, n_rankings, n_factors, n_cuts, n_items=8, c
     if kind == "ranked":  # ties, and ranks that nobody has, wherever they fall
         levels[np.lexsort([w, owners])] = np.cumsum(rng.integers(0, 3, n))
     if kind in LINKED:
-        observed = Observed(kind, offsets, codes, np.zeros(0, np.int32), *_link(offsets, owners, w, pairs))
+        lead = 1.5 * rng.standard_normal(pairs.shape[1]) if kind == "compared with errors" else 0.0
+        observed = Observed(kind, offsets, codes, np.zeros(0, np.int32), *_link(offsets, owners, w, pairs, lead))
     else:
         order = np.lexsort([levels, owners])
         codes, w, levels = codes[order], w[order], levels[order]
@@ -117,10 +119,10 @@ def _choose_pairs(rng, offsets, owners, disjoint):
     return np.stack([one, offsets[owners[one]] + (places[one] + rng.integers(1, sizes[one])) % sizes[one]])
 
 
-def _link(offsets, owners, w, pairs):
-    """Offsets and links of comparisons."""
+def _link(offsets, owners, w, pairs, lead):
+    """Offsets and links of comparisons, whose first items have such leads by error."""
     one, other = pairs
-    winner, loser = np.where(w[one] > w[other], [one, other], [other, one])
+    winner, loser = np.where(w[one] + lead > w[other], [one, other], [other, one])
     starts = offsets[owners[one]]
     sides = np.concatenate([winner, loser])
     links = np.concatenate([loser - starts + 1, -(winner - starts + 1)])[np.argsort(sides, kind="stable")]

@@ -5,6 +5,7 @@ is the test oracle and, where no native library was built, the fallback.
 """
 
 from plurank.kernels import library
+from plurank.kernels.observed import NO_ERRORS as NO_ERRORS
 from plurank.kernels.observed import Kind as Kind
 from plurank.kernels.observed import Observed as Observed
 from plurank.kernels.observed import UserPrior as UserPrior

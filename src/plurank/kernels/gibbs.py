@@ -12,13 +12,13 @@ from plurank.kernels.library import (
     OUT_FLOATS,
     function,
 )
-from plurank.kernels.observed import KINDS, Observed, UserPrior, padded
+from plurank.kernels.observed import KINDS, LINKED, NO_ERRORS, Observed, UserPrior, padded
 from plurank.kernels.threads import run
 from plurank.types import Codes, Floats, Integers
 
 _draw_users = function(
     "draw_users", INT, INT, INT, INTS, CODES, CODES, INTS, CODES, FLOATS, INT, INT, INT, FLOATS, INT, FLOATS, FLOATS,
-    INT, FLOATS, FLOATS, INT, KEYS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, INT, OUT_FLOATS,
+    INT, FLOATS, FLOATS, INT, FLOATS, KEYS, INT, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, OUT_FLOATS, INT, OUT_FLOATS,
 )  # fmt: skip
 _gibbs_memory = function("gibbs_memory", INT, INT, INT, INT, returns=INT)
 _sum_by_item = function(
@@ -41,32 +41,35 @@ def draw_users(
     users: Floats,
     cuts: Floats,
     w: Floats,
+    errors: Floats = NO_ERRORS,
 ) -> Floats:
     """Draw thresholds, utilities w, weights and factors of every user in place, given the items.
 
     items (Q, width), users (M, width), cuts (M, C), w (n,), factor_means (M, F). Users are numbered from base on: their
-    draws depend on the key (1,) and that number. Returns log-likelihoods (M,).
+    draws depend on the key (1,) and that number. errors (2,): standard deviation of the errors of comparisons, and
+    another one to try. Returns log-likelihoods (M, 2), with either.
     """
     offsets, n = observed.offsets, len(observed.codes)
     n_users, n_factors = factor_means.shape
     n_rankings, n_cuts = prior.counts.shape[-1], cuts.shape[1]
     width = padded(1 + n_rankings + n_factors)
     check(len(offsets) == n_users + 1 and offsets[-1] == n == len(w))
-    if observed.kind in ("compared", "compared ratings"):
+    if observed.kind in LINKED:
         check(len(observed.link_offsets) == n + 1 and observed.link_offsets[-1] == len(observed.links))
     else:
         check(len(observed.levels) == n)
     check(items.shape[1] == width and users.shape == (n_users, width) and len(cuts) == n_users and len(key) == 1)
+    check(errors.shape == (2,))
     factor_precision = np.ones(n_factors) if prior.factor_precision is None else prior.factor_precision
     for array, shape in ((prior.counts, (n_rankings,)), (factor_precision, (n_factors,)), (prior.cut_mean, (n_cuts,))):
         check(array.shape in (shape, (n_users, *shape)))
     check(prior.cut_precision.shape == (*prior.cut_mean.shape, n_cuts))
-    logs, most = np.empty(n_users), most_of(offsets)
+    logs, most = np.empty((n_users, 2)), most_of(offsets)
     run(
         _draw_users, n_users, n * (20.0 * (n_cuts + 2) + width * width), KINDS.index(observed.kind), offsets,
         observed.codes, observed.levels, observed.link_offsets, observed.links, items, n_rankings, n_factors, n_cuts,
         *_steps(prior.counts), factor_means, *_steps(factor_precision), np.ascontiguousarray(prior.cut_precision),
-        *_steps(prior.cut_mean), key, base, users, cuts, w, logs, most,
+        *_steps(prior.cut_mean), errors, key, base, users, cuts, w, logs, most,
         memory=_gibbs_memory(n_rankings, n_factors, n_cuts, most),
     )  # fmt: skip
     return logs

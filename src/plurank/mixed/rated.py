@@ -41,6 +41,7 @@ MOST_SWEEPS, SOME_SWEEPS, FEW_OBSERVATIONS, MANY_OBSERVATIONS = 8.0, 3.0, 100_00
 COST_OF_USER = 3  # in a sweep, in observations
 SLOWNESS_OF_ORDERS = 2  # orders say less than ratings how far rankings lie apart, and chains move more slowly
 FEW_FACTORS, MANY_FACTORS, ENOUGH = 5, 10, 300_000  # factors, and observations for many of them
+OBSERVED = {"rank": "rankings", "vote": "votes", "rating": "ratings", "comparison": "comparisons"}
 MOST_BYTES = 2 * 10**9  # of draws of users; where users are many, fewer draws are kept
 FEWEST_DRAWS = 10
 WITH_FACTORS = 1000  # the first number of chains with factors
@@ -78,7 +79,7 @@ class RatedFit(FitResult):
     quality: dict[str, Any] | None
     member_scores: Floats
     member_weights: Floats
-    from_ratings: bool = True
+    from_ratings: bool
     rating_weight: float = 1.0
     influence: None = None
     user_effect_scale: None = None
@@ -100,6 +101,18 @@ def as_arrays(draws: list[Draw], scale: Scale, exposure: Exposure) -> dict[str, 
         "level_groups_": scale.groups.astype(np.int64),
         "levels_": scale.values,
         "level_counts_": scale.counts,
+        **as_compared(draws),
+    }
+
+
+def as_compared(draws: Sequence[Draw]) -> dict[str, Any]:
+    """Return the fitted attributes that draws of comparisons have beside those of others."""
+    if draws[0].own is None:
+        return {}
+    return {
+        "draw_errors_": np.array([draw.error for draw in draws]),
+        "draw_own_": np.array([draw.own for draw in draws]),
+        "compared_keys_": draws[0].keys,
     }
 
 
@@ -215,6 +228,7 @@ def _part_of(on_progress: Progress, number: int, n: int) -> Progress:
 def _count_draws(source: RatedSource, shape: Shape, scale: Scale) -> int:
     """Return how many draws to keep in all."""
     each = 4 * max(source.n_users, 1) * (shape.size - 1 + scale.n_cuts)
+    each += 4 * len(source) if source.kind == "comparison" else 0
     return int(np.clip(MOST_BYTES // each, FEWEST_DRAWS, N_DRAWS))
 
 
@@ -269,7 +283,8 @@ def _summarise(
         concentration_error=min(float(np.std(moments.logs)), 1.0),
         n_iter=convergence.n_sweeps,
         converged=convergence.converged,
-        observed={"rank": "rankings", "vote": "votes", "rating": "ratings"}[source.kind],
+        observed=OBSERVED[source.kind],
+        from_ratings=source.kind != "comparison",
         scores=LOG_ODDS * scores,
         score_errors=LOG_ODDS * np.sqrt(moments.variances(n_chains)),
         score_correlations=_mean_correlations(covariances),

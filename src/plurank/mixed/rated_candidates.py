@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from plurank.choices import Mixing
+from plurank.data.comparisons import draw_held_out
 from plurank.data.encoding import look_up
 from plurank.data.rated import Rankings, RatedItems
 from plurank.data.split import some_users
@@ -21,6 +22,7 @@ from plurank.regression.coefficients import Coefficients
 from plurank.thurstone.ballots import log_likelihoods
 from plurank.thurstone.blocks import RatedSource
 from plurank.thurstone.chains import Length, run_chain
+from plurank.thurstone.comparisons import Compared
 from plurank.thurstone.draws import Draw, preference
 from plurank.thurstone.sampler import Observations, Shape, find_exposure
 from plurank.types import Codes, Floats
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 SAMPLE = 400_000  # observations that choices are made by
 SHARE = 0.2  # of a user's items that are held out
 CHOICE_LENGTH, BALLOT_LENGTH = Length(60, 10, 4), Length(150, 10, 10)  # orders take longer to find what voters share
+COMPARED_LENGTH = Length(150, 20, 10)  # as do comparisons
 MOST_PAIRS = 10  # for each item held out
 LEAST_HELD_OUT = 20  # pairs, or nothing is chosen
 FOLDS, ENOUGH_VOTERS = 4, 2000  # of voters; if so many are in one fold, it is enough
@@ -42,14 +45,16 @@ class HeldOutPairs(NamedTuple):
     """Pairs of held-out items of the same user: rows of users (n,), preferred and other items (n,), all numbered as in
     the training data."""
 
-    train: RatedItems
+    train: RatedItems | Compared
     rows: Codes
     winners: Codes
     losers: Codes
 
     @classmethod
-    def of(cls, sample: RatedItems, rng: np.random.Generator) -> "HeldOutPairs | None":
+    def of(cls, sample: RatedItems | Compared, rng: np.random.Generator) -> "HeldOutPairs | None":
         """Hold out a share of every user's items; None where that leaves nothing to predict."""
+        if isinstance(sample, Compared):
+            return cls.of_comparisons(sample, rng)
         held_out = sample.draw_held_out(SHARE, "item", rng)
         left = np.bincount(sample.user_of_each()[~held_out], minlength=sample.n_users)
         held_out &= (left > 0)[sample.user_of_each()]
@@ -60,6 +65,18 @@ class HeldOutPairs(NamedTuple):
         if len(pairs[0]) < LEAST_HELD_OUT:
             return None
         return cls(train, look_up(test.users, train.users, "user")[pairs[0]], pairs[1], pairs[2])
+
+
+    @classmethod
+    def of_comparisons(cls, sample: Compared, rng: np.random.Generator) -> "HeldOutPairs | None":
+        """Hold out comparisons as they are."""
+        kept, held_out = draw_held_out(sample.comparisons, SHARE, "comparison", rng)
+        train, test = sample.comparisons.select(kept), sample.comparisons.select(held_out)
+        rows = look_up(test.users, train.users, "user")[test.user_of_each()]
+        known = rows >= 0
+        if known.sum() < LEAST_HELD_OUT:
+            return None
+        return cls(Compared(train), rows[known], test.winners[known], test.losers[known])
 
 
 def compare_some(said: RatedItems, rng: np.random.Generator) -> tuple[Codes, Codes, Codes]:
@@ -97,6 +114,7 @@ class RatedCandidates(Candidates):
         self.ballots: dict[Shape, Floats] = {}
         self.draws: dict[Shape, list[Draw]] = {}
         self.seed = draw_seed(rng)
+        self.length = COMPARED_LENGTH if isinstance(sample, Compared) else CHOICE_LENGTH
         if self.held_out is not None:
             self.observations = Observations.of(self.held_out.train)
             self.exposure = find_exposure(self.observations, rng)
@@ -115,13 +133,13 @@ class RatedCandidates(Candidates):
         """Fit one chain and return the probabilities of pairs that were held out, (n,)."""
         if shape not in self.trials:
             assert self.held_out is not None
-            self.draws[shape] = run_chain(self.observations, shape, [self.seed, 0], self.exposure, CHOICE_LENGTH).draws
+            self.draws[shape] = run_chain(self.observations, shape, [self.seed, 0], self.exposure, self.length).draws
             self.trials[shape] = self._predict(shape, self.held_out.rows)
         return self.trials[shape]
 
     def _predict(self, shape: Shape, rows: Codes) -> Floats:
         """Probabilities of pairs that were held out, (n,), of rows of users, -1 for unknown ones."""
-        draws, is_rated = self.draws[shape], self.sample.kind != "rank"  # type: ignore[attr-defined]
+        draws, is_rated = self.draws[shape], bool(self.observations.scale.n_cuts)
         assert self.held_out is not None
         return preference(draws, [draw.known() for draw in draws], rows, *self.held_out[2:], rated=is_rated)
 

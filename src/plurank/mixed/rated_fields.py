@@ -35,6 +35,12 @@ EXPECTED: Fields = {
     "draw_score_roots_": Field("f", ("draws", "K", "own"), "a score", True),
     "draw_factor_roots_": Field("f", ("draws", "factors", "own"), "a score", True),
 }
+# of comparisons: errors of each draw, and utilities of items that users compared, by ``user * n_items + item``
+COMPARED: Fields = {
+    "draw_errors_": Field("f", ("draws",), "positive", True),
+    "draw_own_": Field("f", ("draws", "compared items"), "a score", True, single=True),
+    "compared_keys_": Field("i", ("compared items",), "pairs of user and item", True),
+}
 ARRAYS: Fields = {
     **{name: field for name, (_, field) in DRAWN.items()},
     "draw_chains_": Field("i", ("draws",), "not negative", True),
@@ -65,6 +71,7 @@ def _check_numbers(name: str, names: tuple[str, ...], value: Any) -> None:
 FIELDS: Fields = {
     **ARRAYS,
     **EXPECTED,
+    **COMPARED,
     "observed_": JsonField(_check_observed),
     "convergence_": JsonField(lambda value: _check_numbers("convergence_", CONVERGENCE, value)),
     "explained_": JsonField(lambda value: _check_numbers("explained_", EXPLAINED, value)),
@@ -79,11 +86,12 @@ def check_draws(model: Any) -> None:
     if any(array is None for array in arrays.values()):
         raise ValueError("some of the draws are missing")
     sizes: dict[str, int] = {}
-    expected = {name: getattr(model, name) for name in EXPECTED}
-    if any(array is None for array in expected.values()) and any(array is not None for array in expected.values()):
-        raise ValueError("some of what draws expect of items is missing")
-    arrays |= {name: array for name, array in expected.items() if array is not None}
-    for name, field in (ARRAYS | EXPECTED).items():
+    for optional, what in ((EXPECTED, "expect of items"), (COMPARED, "say of items that were compared")):
+        more = {name: getattr(model, name) for name in optional}
+        if len({array is None for array in more.values()}) > 1:
+            raise ValueError(f"some of what draws {what} is missing")
+        arrays |= {name: array for name, array in more.items() if array is not None}
+    for name, field in (ARRAYS | EXPECTED | COMPARED).items():
         if name not in arrays:
             continue
         for axis, size in zip(field.shape, arrays[name].shape, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import Labels, join_labels, look_up
 from plurank.data.rated import RatedItems
-from plurank.mixed.rated import LOG_ODDS, concentrations, explain_variance
+from plurank.mixed.rated import LOG_ODDS, as_compared, concentrations, explain_variance
 from plurank.mixed.rated_fields import DRAWN, ITEM_PRIOR
 from plurank.mixed.utilities import UtilityPosterior, draws_of
 from plurank.random import RandomState, as_generator, draw_seed
@@ -36,7 +36,9 @@ def update_rated(model: Any, more: Comparisons | RatedItems, people: Any, on_pro
     said = _in_own_items(grown, more)
     described = _describe_people(model, users[len(model.users_) :], people)
     own = None if described is None else described[rows].astype(np.float64)
-    parts = [part.describe(own) for part in observe_users(said, grown.scale, grown.exposure, before.draws[0].cut_mean)]
+    typical = before.draws[0]
+    seen = observe_users(said, grown.scale, grown.exposure, typical.cut_mean, with_errors=typical.error > 0.0)
+    parts = [part.describe(own) for part in seen]
     sizes = Sizes(len(items), len(users))
     n_updates = 0 if model.data_ is None else model.data_["n_updates"]
     seed = [_seed_of(model.random_state), n_updates]
@@ -48,6 +50,7 @@ def update_rated(model: Any, more: Comparisons | RatedItems, people: Any, on_pro
     attributes |= {
         name: np.array([getattr(prior, part) for prior in priors]) for name, part in ITEM_PRIOR.items() if priors
     }
+    attributes |= as_compared(draws)
     attributes["exposures_"] = grown.exposure.directions
     attributes["level_counts_"] = before.scale.counts + _count_new_levels(said, len(before.scale.counts))
     touched = np.zeros(len(items), dtype=bool)

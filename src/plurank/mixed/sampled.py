@@ -16,9 +16,10 @@ from plurank.choices import Auto
 from plurank.data.comparisons import Comparisons
 from plurank.data.encoding import as_series, look_up
 from plurank.data.rated import RatedItems
+from plurank.data.split import look_rated
 from plurank.engine.blocks import read_observations
 from plurank.engine.local import Engine
-from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError
+from plurank.exceptions import Argument, ConvergenceWarning, DataError, ParameterError, Words
 from plurank.inference.posterior import LEVEL
 from plurank.mixed import rated_fields
 from plurank.mixed.people import PeopleEffects
@@ -37,6 +38,34 @@ if TYPE_CHECKING:
     from plurank.mixed.utilities import UtilityPosterior
     from plurank.models.person import Person
     from plurank.regression.ridge import FeatureMatrix
+
+
+def as_sampled(source: Any) -> Comparisons | RatedItems | RatedStore:
+    """Take data whose posterior can be sampled; raise for comparisons of which it cannot."""
+    if isinstance(source, (RatedItems, RatedStore)):
+        return source
+    sampling: Words = (Argument("inference", "sampling"),)
+    hint: Words = ("Leave ", Argument("inference"), " out.")
+    if not isinstance(source, Comparisons):
+        raise ParameterError(
+            (*sampling, " takes comparisons in memory, got a store."),
+            parameter="inference",
+            hint=(*hint, " Or in Python fit(store.to_comparisons())."),
+        )
+    if look_rated(source):
+        raise ParameterError(
+            (*sampling, " takes comparisons that users made; these were made from ratings or rankings."),
+            parameter="inference",
+            hint="Fit Ratings or Rankings themselves, which are always sampled.",
+        )
+    if source.weights is not None:
+        what = "ties, which count as half a comparison each way" if source.n_ties else "weights"
+        raise ParameterError(
+            (*sampling, f" takes comparisons that count once each, got {what}."),
+            parameter="inference",
+            hint=("Leave out ties (`--ties drop`) or weights; or leave out ", Argument("inference"), "."),
+        )
+    return source
 
 
 class SampledRankings(PeopleEffects, loadable=False):
@@ -76,7 +105,7 @@ class SampledRankings(PeopleEffects, loadable=False):
 
     def _fit_rated(
         self,
-        source: RatedItems | RatedStore,
+        source: Comparisons | RatedItems | RatedStore,
         engine: Engine,
         on_progress: Progress,
         checkpoint: str | PathLike[str] | None,
@@ -84,27 +113,29 @@ class SampledRankings(PeopleEffects, loadable=False):
         features: "FeatureMatrix | None",
     ) -> FitResult:
         from plurank.mixed.rated import fit_rated
+        from plurank.thurstone.comparisons import Compared
 
         if checkpoint is not None:
             raise ParameterError(
-                (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
+                (Argument("checkpoint"), " is for fits of comparisons in a store by optimisation; chains have none."),
                 parameter="checkpoint",
             )
-        return fit_rated(source, self.rated_settings(source), engine, on_progress, matrix, features)
+        observed: Any = Compared(source) if isinstance(source, Comparisons) else source
+        return fit_rated(observed, self.rated_settings(source), engine, on_progress, matrix, features)
 
-    def rated_settings(self, source: RatedItems | RatedStore) -> "RatedSettings":
+    def rated_settings(self, source: Comparisons | RatedItems | RatedStore) -> "RatedSettings":
         """Return the parameters of a fit to ratings or rankings; raise where one is for comparisons."""
         from plurank.mixed.rated import LEAST_CHAINS, RatedSettings
 
         for name, default in (("concentration", None), ("score_scale", None), ("from_ratings", None), ("init", "best")):
             if getattr(self, name) != default:
                 raise ParameterError(
-                    (Argument(name), " is for comparisons, got ratings or rankings, whose posterior is sampled."),
+                    (Argument(name), " is for fits of comparisons by optimisation; here the posterior is sampled."),
                     parameter=name,
                     hint=("Leave ", Argument(name), " out, or in Python fit(ratings.to_comparisons())."),
                 )
         if len(source) < 2:
-            raise DataError("expected at least two ratings or ranked items to learn from, got fewer.")
+            raise DataError("expected at least two observations to learn from, got fewer.")
         n_chains = max(self.ensemble, LEAST_CHAINS)
         return RatedSettings(self.n_rankings, self.n_factors, n_chains, self.max_iter, self.random_state)
 
@@ -132,6 +163,8 @@ class SampledRankings(PeopleEffects, loadable=False):
             "a ranking is": "a score per item: its expected utility, in log odds of being preferred",
             "mixing": "an item has one utility for a user: the weighted average of the rankings' scores, and an error",
         }
+        if self.observed_ == "comparisons":
+            found["errors"] = "each comparison has an error of its own, so that users may contradict themselves"
         if posterior.scale.n_cuts:
             found["rating scale"] = f"{count(posterior.scale.n_cuts, 'threshold')} of each user between the values"
         if self.explained_ is not None:
@@ -237,7 +270,7 @@ class SampledRankings(PeopleEffects, loadable=False):
     def _rated(self, X: Any) -> RatedItems | None:
         """Take ratings or rankings as the model numbers them; None for other data, or where none were sampled."""
         check_is_fitted(self)
-        said = None if self.posterior is None else read_observations(X)
+        said = read_observations(X) if self._takes_ratings else None
         return self.posterior.in_own_items(said) if self.posterior and isinstance(said, RatedItems) else None
 
     def utilities(self, users: Sequence[Any], rows: Codes, items: Codes) -> Floats:
@@ -257,7 +290,8 @@ class SampledRankings(PeopleEffects, loadable=False):
             return models.Person(self, self._answers_of(answers), self.prior_of(described))
         from plurank.mixed.utilities import RatedPerson
 
-        said = answers if answers is None or isinstance(answers, (list, tuple)) else read_observations(answers)
+        as_they_are = answers is None or isinstance(answers, (list, tuple)) or not self._takes_ratings
+        said = answers if as_they_are else read_observations(answers)
         if not isinstance(said, RatedItems):
             return RatedPerson(self, self._answers_of(answers), described)
         if said.n_users != 1:
@@ -265,11 +299,16 @@ class SampledRankings(PeopleEffects, loadable=False):
         return RatedPerson(self, self.posterior.in_own_items(said), described)
 
     def _as_said(self, X: Any) -> Any:
-        return super()._as_said(X) if self.posterior is None else read_observations(X)
+        return read_observations(X) if self._takes_ratings else super()._as_said(X)
+
+    @property
+    def _takes_ratings(self) -> bool:
+        """Whether ratings and rankings are taken as they are, and not as comparisons."""
+        return self.posterior is not None and self.observed_ != "comparisons"
 
     def _transform_source(self, source: Any, unknown: str, people: Any = None) -> Floats:
         source = source.to_memory() if isinstance(source, RatedStore) else source
-        if self.posterior is None or not isinstance(source, RatedItems):
+        if not (self._takes_ratings and isinstance(source, RatedItems)):
             return super()._transform_source(source, unknown, people)
         known = source if unknown == "error" else skip_unknown(source, self.items_)
         weights = np.tile(self.mean_weights_, (source.n_users, 1))
@@ -356,13 +395,13 @@ class SampledRankings(PeopleEffects, loadable=False):
         NotFittedError
             If the model is not fitted.
         ParameterError
-            If the model was not fitted to ratings, votes or rankings.
+            If the posterior was not sampled.
         """
         check_is_fitted(self)
         if self.posterior is None:
             raise ParameterError(
-                "the model was fitted to comparisons, which its rankings explain alone.",
-                hint="Fit it to Ratings or Rankings, which use factors where they predict better.",
+                "the posterior was not sampled, and the rankings explain predictions alone.",
+                hint='Fit Ratings or Rankings, or comparisons with inference="sampling", which use factors.',
             )
         from plurank.mixed.rated import explain_users
 

@@ -198,10 +198,19 @@ def draws_of(model: Any) -> list[Draw]:
     return [
         Draw(
             **{part: getattr(model, name)[n] for name, (part, _) in DRAWN.items()},
-            chain=chain, share=share, shown=shown, slopes=own, item_prior=prior,
+            chain=chain, share=share, shown=shown, slopes=own, item_prior=prior, **_compared(model, n),
         )
         for n, (chain, share, shown, own, prior) in enumerate(zip(*more, strict=True))
     ]  # fmt: skip
+
+
+def _compared(model: Any, n: int) -> dict[str, Any]:
+    """What a draw of comparisons has beside others; utilities are in units in which errors and spread make up 2."""
+    if model.draw_errors_ is None:
+        return {}
+    error = float(model.draw_errors_[n])
+    spread = float(np.sqrt(1.0 - error**2 / 2.0))
+    return {"error": error, "spread": spread, "keys": model.compared_keys_, "own": model.draw_own_[n]}
 
 
 def _priors(model: Any) -> list[ItemPrior] | list[None]:

@@ -11,6 +11,7 @@ from plurank import kernels
 from plurank.data.encoding import Labels
 from plurank.data.rated import RatedItems
 from plurank.store.rated import RatedStore
+from plurank.thurstone.comparisons import Compared
 from plurank.types import Codes, Floats, Integers
 
 BLOCK_SIZE = 2**20  # observations; sums over blocks are added in one order, whatever holds them
@@ -18,7 +19,7 @@ MOST_LEVELS = 10  # of ratings that have thresholds of their own; finer scales a
 
 
 class RatedSource(Protocol):
-    """Ratings or rankings wherever they lie."""
+    """Ratings, rankings or comparisons wherever they lie."""
 
     def __len__(self) -> int: ...
     @property
@@ -35,7 +36,7 @@ class RatedSource(Protocol):
     def values(self) -> Floats: ...  # noqa: D102
     @property
     def kind(self) -> Any: ...  # noqa: D102
-    def block(self, begin: int, end: int) -> RatedItems: ...  # noqa: D102
+    def block(self, begin: int, end: int) -> Any: ...  # noqa: D102
 
 
 class Block(NamedTuple):
@@ -55,7 +56,7 @@ def cut_blocks(offsets: Integers) -> list[Block]:
     return [Block(n, int(begin), int(end)) for n, (begin, end) in enumerate(pairwise(edges))]
 
 
-def read_block(source: RatedSource, block: Block) -> RatedItems:
+def read_block(source: RatedSource, block: Block) -> Any:
     """Return what a block's users said; those of a store are numbered, not named, which is faster."""
     if isinstance(source, RatedStore):
         return source.block(block.begin, block.end, labelled=False)
@@ -95,9 +96,11 @@ class BlockData:
     n_items: int
 
     @classmethod
-    def of(cls, part: RatedItems, scale: Scale) -> "BlockData":
+    def of(cls, part: RatedItems | Compared, scale: Scale) -> "BlockData":
         """Take the observations as kernels do."""
-        if part.kind == "rank":
+        if isinstance(part, Compared):
+            observed = part.observed
+        elif part.kind == "rank":
             observed = kernels.Observed("ranked", part.offsets, part.codes, part.levels)
         else:
             observed = kernels.Observed("rated", part.offsets, part.codes, scale.groups[part.levels])
@@ -116,8 +119,9 @@ class BlockData:
         return len(self.observed.offsets) - 1
 
     def first_utilities(self) -> Floats:
-        """Return utilities (n,) in the order that rankings say; of ratings they are drawn afresh in every sweep."""
-        if self.observed.kind == "rated":
+        """Return utilities (n,) in the order that rankings say; of others they are drawn
+        afresh, or begin anywhere."""
+        if self.observed.kind != "ranked":
             return np.zeros(len(self.observed.codes))
         sizes = np.diff(self.observed.offsets)
         last = np.repeat(np.maximum(self.observed.offsets[1:] - 1, 0), sizes)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from plurank.thurstone.comparisons import Compared
 from plurank.thurstone.hyperparameters import NO_SLOPES, Population
 from plurank.thurstone.item_regression import ItemPrior
 from plurank.thurstone.people import counts_of
@@ -22,7 +23,10 @@ class Draw:
     """One draw: scores (Q, K) and factors (Q, F) of items; weights (M, K), factors (M, F) and thresholds (M, C) of
     users; their priors: Dirichlet counts (K,), mean (C,) and precision (C, C) of thresholds, coefficients (G, F); the
     number of the chain; the share that the draw has in predictions; whether its rankings are those shown; slopes (P, K)
-    of the logarithms of counts on covariates, and what is expected of items, where covariates or features are known."""
+    of the logarithms of counts on covariates, and what is expected of items, where covariates or features are known; of comparisons the standard deviation of their
+    errors; that of a user's utilities around what is expected; and, by sorted keys ``row * Q + item`` (n,), the
+    utilities (n,) of items that users compared. With errors, utilities are in units in which the difference of two has
+    a variance of 2, as it has without."""
 
     scores: Floats
     item_factors: Floats
@@ -38,6 +42,10 @@ class Draw:
     shown: bool = True
     slopes: Floats = field(default_factory=lambda: NO_SLOPES)
     item_prior: ItemPrior | None = None
+    error: float = 0.0
+    spread: float = 1.0
+    keys: Any = None
+    own: Floats | None = None
 
     @classmethod
     def of(cls, chain: Chain, number: int = 0) -> "Draw":
@@ -49,11 +57,27 @@ class Draw:
         if chain.items is not None:
             means = population.item_mean, population.item_slopes
             prior = ItemPrior.of(*means, population.item_precision, chain.shape.n_rankings)
-        return cls(
+        draw = cls(
             table[:, :1] + table[:, 1:first], table[:, first:].copy(), users[:, 1:first].astype(single),
             users[:, first:].astype(single), chain.cuts.astype(single), population.counts, population.cut_mean,
             population.cut_precision, population.coefficients, number, slopes=population.slopes, item_prior=prior,
+            **_own_of(chain),
         )  # fmt: skip
+        return draw.rescale(1.0 / np.sqrt(1.0 + draw.error**2 / 2.0)) if draw.error else draw
+
+    def rescale(self, factor: float) -> "Draw":
+        """Measure utilities in other units; for data without thresholds."""
+        return replace(
+            self, scores=factor * self.scores, item_factors=factor * self.item_factors, error=factor * self.error,
+            spread=factor * self.spread, own=None if self.own is None else np.float32(factor) * self.own,
+            item_prior=self.item_prior and self.item_prior.rescale(factor),
+        )  # fmt: skip
+
+    @property
+    def in_kernel_units(self) -> "Draw":
+        """The same in the units of kernels: a user's utilities have a standard deviation of 1 around what is
+        expected."""
+        return self if self.spread == 1.0 else self.rescale(1.0 / self.spread)
 
     def reorder(self, order: Integers) -> "Draw":
         """Put the rankings into this order."""
@@ -72,7 +96,8 @@ class Draw:
         first[:1] = origin
         cuts = (self.cuts - first).astype(self.cuts.dtype)
         prior = self.item_prior and self.item_prior.shift(float(origin))
-        return replace(self, scores=self.scores - origin, cuts=cuts, cut_mean=self.cut_mean - first, item_prior=prior)
+        own = None if self.own is None else self.own - np.float32(origin)
+        return replace(self, scores=self.scores - origin, own=own, cuts=cuts, cut_mean=self.cut_mean - first, item_prior=prior)
 
     def pad(self, n_factors: int, n_exposed: int) -> "Draw":
         """Add factors that are 0, and coefficients of exposure that are."""
@@ -99,7 +124,7 @@ class Draw:
         items[:, 1 + self.scores.shape[1] : size] = self.item_factors
         return Population(
             items, np.zeros(size), np.eye(size), self.counts, self.cut_mean, self.cut_precision, self.coefficients,
-            slopes=self.slopes,
+            slopes=self.slopes, error=self.error,
         )  # fmt: skip
 
     def counts_of(self, design: Floats | None) -> Floats:
@@ -113,7 +138,7 @@ class Draw:
 
     def known(self) -> "DrawnUsers":
         """Return the users that the chain has drawn."""
-        return DrawnUsers(self.weights, self.user_factors, self.cuts)
+        return DrawnUsers(self.weights, self.user_factors, self.cuts, self.keys, self.own)
 
     def utilities(self, users: "DrawnUsers", rows: Codes, items: Codes) -> Floats:
         """Expected utilities (n,) of items for users given by their rows, -1 for unknown ones."""
@@ -129,6 +154,15 @@ class Draw:
                 value += np.einsum("nk,nk->n", users.factors[row], self.item_factors[item])
             found[own] = np.where(row < 0, unknown[item], value)
         return found
+
+
+def _own_of(chain: Chain) -> dict[str, Any]:
+    """Return what draws of comparisons have beside others."""
+    source = chain.observations.source
+    if not isinstance(source, Compared):
+        return {}
+    own = np.concatenate([state.utilities for state in chain.states]).astype(np.float32)
+    return {"error": chain.population.error, "keys": source.keys, "own": own}
 
 
 @dataclass(frozen=True)
@@ -176,7 +210,8 @@ def preference(
         above, below = np.sum(parts, axis=0)
         found[own] = above / (above + below)
     n = len(draws)
-    least = max(LEAST_CHANCE, 0.1 / n) if any(each.own is not None for each in users) else LEAST_CHANCE
+    certain = any(each.own is not None for each in users) and not draws[0].error
+    least = max(LEAST_CHANCE, 0.1 / n) if certain else LEAST_CHANCE
     return np.clip(found, least, 1.0 - least)
 
 
@@ -185,7 +220,7 @@ def _higher_utility(draw: Draw, users: DrawnUsers, rows: Codes, left: Codes, rig
     mean, variance = zip(*(_side(draw, users, rows, side) for side in (left, right)), strict=True)
     unknown = rows < 0
     more = _spread_of_unknown(draw, left, right) if unknown.any() else 0.0  # they differ from the mean as users differ
-    total = variance[0] + variance[1] + np.where(unknown, more, 0.0)
+    total = variance[0] + variance[1] + np.where(unknown, more, 0.0) + draw.error**2
     lead = mean[0] - mean[1]
     above = np.where(total > 0, ndtr(lead / np.sqrt(np.maximum(total, 1e-12))), lead > 0)
     return np.stack([above, 1.0 - above])
@@ -222,7 +257,7 @@ def _level_chances(draw: Draw, users: DrawnUsers, rows: Codes, items: Codes, thr
 
 def _side(draw: Draw, users: DrawnUsers, rows: Codes, items: Codes) -> tuple[Floats, Floats]:
     """Return mean and variance of utilities, (n,) each: of items that users have spoken about, their own draw."""
-    mean, variance = draw.utilities(users, rows, items), np.ones(len(rows))
+    mean, variance = draw.utilities(users, rows, items), np.full(len(rows), draw.spread**2)
     if users.keys is None or users.own is None or not len(users.keys):
         return mean, variance
     wanted = rows.astype(np.int64) * len(draw.scores) + items

@@ -22,6 +22,7 @@ FIRST_SPREAD = 1.2  # of utilities, by which initial thresholds are wider than t
 LEAST_GAP = 0.05
 FIRST_PRECISION, PRECISION_SHAPE, PRECISION_RATE = 10.0, 1.0, 0.05  # of coefficients of exposure; its Gamma prior
 CONCENTRATION_SHARE, CONCENTRATION_ERROR = 2 / 3, 1.0  # median of the concentration over K, sd of its logarithm
+FIRST_ERROR, ERROR_SPREAD = 2.5, 0.75  # of comparisons: median, and standard deviation of the logarithm
 SLICE_WIDTH, FARTHEST_LOG = 1.0, 8.0
 SMALLEST_WEIGHT = 1e-300
 NO_SLOPES = np.zeros((0, 0))
@@ -31,7 +32,7 @@ class Population(NamedTuple):
     """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,), where
     there are covariates those of users with covariates 0; mean (C,) and precision (C, C) of thresholds; coefficients
     (G, F) of factors on exposure, and their precision; slopes (P, K) of the logarithms of counts on covariates; and,
-    where features of the items are known, slopes (P, D) of item vectors on these."""
+    where features of the items are known, slopes (P, D) of item vectors on these; and the standard deviation of errors of comparisons."""
 
     items: Floats
     item_mean: Floats
@@ -43,11 +44,18 @@ class Population(NamedTuple):
     coefficient_precision: float = FIRST_PRECISION
     slopes: Floats = NO_SLOPES
     item_slopes: Floats = NO_SLOPES
+    error: float = FIRST_ERROR
+
+    @property
+    def errors(self) -> Floats:
+        """The same as kernels take it, with nothing else to try, (2,)."""
+        return np.full(2, self.error if self.error else 1.0)
 
 
 class UserSums(NamedTuple):
     """Sums over users that priors are drawn from: number of users, logarithms of weights (K,), thresholds (C,) and
-    their products (C, C), products of exposure and factors (G, F), and the log-likelihood."""
+    their products (C, C), products of exposure and factors (G, F), and the log-likelihood with the errors of comparisons as they are, and with
+    those tried."""
 
     n: int
     log_weights: Floats
@@ -55,12 +63,14 @@ class UserSums(NamedTuple):
     cut_products: Floats
     exposed_factors: Floats
     log_likelihood: float
+    log_likelihood_tried: float
 
     @classmethod
     def of(cls, weights: Floats, cuts: Floats, factors: Floats, exposure: Floats, logs: Floats) -> "UserSums":
-        """Sum over users: weights (m, K), thresholds (m, C), factors (m, F), exposure (m, G), log-likelihoods (m,)."""
+        """Sum over users: weights (m, K), thresholds (m, C), factors (m, F), exposure (m, G), log-likelihoods (m, 2)."""
         log_weights = np.log(np.maximum(weights, SMALLEST_WEIGHT)).sum(axis=0)
-        return cls(len(logs), log_weights, cuts.sum(axis=0), cuts.T @ cuts, exposure.T @ factors, float(logs.sum()))
+        sums = cuts.sum(axis=0), cuts.T @ cuts, exposure.T @ factors
+        return cls(len(logs), log_weights, *sums, *logs.sum(axis=0).tolist())
 
     def merge(self, other: "UserSums") -> "UserSums":
         """Add the sums over other users."""
@@ -158,6 +168,13 @@ def _slice(log_density: Callable[[Floats], float], x: Floats, k: int, rng: np.ra
     moved = x.copy()
     moved[k] = value
     return moved
+
+
+def chance_of_error(users: UserSums, errors: Floats) -> float:
+    """Return the probability that errors of comparisons go from the first to the second standard deviation (2,)."""
+    apart = np.log(errors / FIRST_ERROR) / ERROR_SPREAD
+    gain = users.log_likelihood_tried - users.log_likelihood - 0.5 * float(apart[1] ** 2 - apart[0] ** 2)
+    return float(np.exp(min(gain, 0.0)))
 
 
 def draw_exposure_effects(

@@ -103,6 +103,10 @@ class ItemPrior(NamedTuple):
         scores[0] -= origin
         return self._replace(scores=scores)
 
+    def rescale(self, factor: float) -> Self:
+        """Measure utilities in other units."""
+        return type(self)(*(factor * part for part in self))
+
     def turn(self, turn: Floats) -> Self:
         """Turn the directions of the first factors by a matrix (F', F'), and leave out those that follow."""
         n = len(turn)

@@ -4,54 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from plurank import kernels
 from plurank.data.comparisons import Comparisons
 from plurank.data.rated import RatedItems
 from plurank.kernels.arrays import Keys
 from plurank.thurstone.blocks import BlockData, Scale
+from plurank.thurstone.comparisons import observe_certain, observe_with_errors
 from plurank.thurstone.draws import Draw, DrawnUsers, as_thresholds
 from plurank.thurstone.exposure import Exposure
-from plurank.types import Floats, Integers, Masks
+from plurank.types import Floats, Integers
 
 BURN_IN, SWEEPS = 30, 3  # before the first draw, and from one draw to the next
 SEED = 20_261_118  # the same answers, the same draws
-
-
-def observe_comparisons(comparisons: Comparisons, *, rated: bool = False) -> kernels.Observed:
-    """Turn comparisons into what they say about utilities: which of two is larger and, where they were made from
-    ratings, that a threshold lies between.
-
-    Answers of a user that contradict each other, directly or in a circle, say nothing and are left out.
-    """
-    n_items = comparisons.n_items
-    users = comparisons.user_of_each().astype(np.int64)
-    sides = users * n_items + comparisons.winners, users * n_items + comparisons.losers
-    keys = np.unique(np.concatenate(sides))
-    ahead, behind = (np.searchsorted(keys, side) for side in sides)
-    sound = ~_contradicted(ahead, behind, len(keys))
-    pairs = np.unique(np.stack([ahead[sound], behind[sound]], axis=1), axis=0)
-    offsets = np.searchsorted(keys, np.arange(comparisons.n_users + 1, dtype=np.int64) * n_items).astype(np.int64)
-    first = offsets[:-1][keys // n_items]  # where the items of the owner begin
-    of = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    place = np.concatenate([pairs[:, 1], pairs[:, 0]]) - first[of] + 1
-    links = np.where(np.arange(len(of)) < len(pairs), place, -place).astype(np.int32)
-    order = np.argsort(of, kind="stable")
-    link_offsets = np.append(0, np.cumsum(np.bincount(of, minlength=len(keys)))).astype(np.int64)
-    codes, no_levels = (keys % n_items).astype(np.int32), np.zeros(0, np.int32)
-    kind: kernels.Kind = "compared ratings" if rated else "compared"
-    return kernels.Observed(kind, offsets, codes, no_levels, link_offsets, links[order])
-
-
-def _contradicted(ahead: Integers, behind: Integers, n: int) -> Masks:
-    """Mark comparisons (n,) that lie on a circle."""
-    if not n:
-        return np.zeros(0, dtype=bool)
-    graph = csr_array((np.ones(len(ahead), np.int8), (ahead, behind)), shape=(n, n))
-    _, component = connected_components(graph, directed=True, connection="strong")
-    return np.asarray(component[ahead] == component[behind])
 
 
 def _find_depths(observed: kernels.Observed) -> Integers:
@@ -96,8 +61,11 @@ class Said:
         return self if people is None else replace(self, people=people[self.rows])
 
 
-def observe_users(said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cut_mean: Floats) -> list[Said]:
-    """Take ratings, rankings or comparisons as kernels do; ``cut_mean`` (C,) are typical thresholds.
+def observe_users(
+    said: Comparisons | RatedItems, scale: Scale, exposure: Exposure, cut_mean: Floats, *, with_errors: bool = False
+) -> list[Said]:
+    """Take ratings, rankings or comparisons as kernels do; ``cut_mean`` (C,) are typical thresholds, with_errors:
+    whether comparisons have errors, as where the model was fitted to such.
 
     Comparisons count as made from ratings where the model was fitted to ratings, unless they are known not to be, or
     somebody's have more steps than the scale: such users stand apart.
@@ -106,14 +74,18 @@ def observe_users(said: Comparisons | RatedItems, scale: Scale, exposure: Exposu
     if not isinstance(said, Comparisons):
         data = BlockData.of(said, scale)
         return [Said(everybody, data, data.first_utilities(), exposure.of(data))]
-    plain, nothing = observe_comparisons(said), np.zeros((said.n_users, exposure.n))
+    nothing = np.zeros((said.n_users, exposure.n))
+    if with_errors:
+        observed = observe_with_errors(said)
+        return [Said(everybody, BlockData(observed, said.n_items), np.zeros(len(observed.codes)), nothing)]
+    plain = observe_certain(said)
     depths = _find_depths(plain)
     if said.rated is False or not scale.n_cuts:
         return [Said(everybody, BlockData(plain, said.n_items), _first_utilities(depths, None), nothing)]
     owners = np.repeat(everybody, np.diff(plain.offsets))
     deep = np.bincount(owners, depths > scale.n_cuts, said.n_users) > 0
     if not deep.any():
-        rated = observe_comparisons(said, rated=True)
+        rated = observe_certain(said, rated=True)
         return [Said(everybody, BlockData(rated, said.n_items), _first_utilities(depths, cut_mean), nothing)]
     parts = [(deep, replace(said.take_users(deep), rated=False))]
     parts += [] if deep.all() else [(~deep, said.take_users(~deep))]
@@ -134,7 +106,12 @@ def fold_in(
 ) -> list[DrawnUsers]:
     """Draw new users, who may have covariates (m, P), once for every draw of the items; one chain goes on from draw to
     draw."""
-    parts = [part.describe(people) for part in observe_users(said, scale, exposure, draws[0].cut_mean)]
+    parts = [
+        part.describe(people)
+        for part in observe_users(
+            said, scale, exposure, draws[0].cut_mean, with_errors=draws[0].error > 0.0
+        )
+    ]
     drawn = [_draw_users(draws, part, seed) for part in parts]
     if len(parts) == 1:
         return drawn[0]
@@ -174,15 +151,17 @@ def _draw_users(draws: Sequence[Draw], said: Said, seed: int) -> list[DrawnUsers
     found: list[DrawnUsers] = []
     before = -1
     for number, draw in enumerate(draws):
-        population = draw.population()
+        population = draw.in_kernel_units.population()
         prior = kernels.UserPrior(draw.counts_of(said.people), population.cut_mean, population.cut_precision)
         means = np.ascontiguousarray(said.exposure @ draw.coefficients)
         for sweep in range(SWEEPS if draw.chain == before else BURN_IN):
             key = as_key(seed, number, sweep)
-            kernels.draw_users(observed, population.items, prior, means, key, 0, vectors, cuts, utilities)
+            kernels.draw_users(
+                observed, population.items, prior, means, key, 0, vectors, cuts, utilities, population.errors
+            )
         before = draw.chain
         weights, factors = vectors[:, 1:split].copy(), vectors[:, split : shape.size].copy()
-        found.append(DrawnUsers(weights, factors, cuts.copy(), keys[order], utilities[order]))
+        found.append(DrawnUsers(weights, factors, cuts.copy(), keys[order], draw.spread * utilities[order]))
     return found
 
 

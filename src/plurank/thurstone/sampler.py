@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plurank import kernels
-from plurank.data.rated import RatedItems
 from plurank.engine.blocks import group_units, sum_tree
 from plurank.engine.local import Engine, LocalEngine
 from plurank.thurstone import hyperparameters as hyper
@@ -29,6 +28,7 @@ from plurank.thurstone.exposure import (
 from plurank.thurstone.hyperparameters import Population, UserSums
 from plurank.thurstone.item_regression import ItemRegression
 from plurank.thurstone.people import PeopleRegression, counts_of
+from plurank.store.rated import RatedStore
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
@@ -99,12 +99,17 @@ class Observations:
     def __getstate__(self) -> dict[str, Any]:
         return {"source": self.source, "scale": self.scale, "engine": LocalEngine(), "blocks": self.blocks, "_kept": {}}
 
+    @property
+    def has_errors(self) -> bool:
+        """Whether these are comparisons, which may contradict each other."""
+        return self.source.kind == "comparison"
+
     def read(self, block: Block) -> BlockData:
         """Return the observations of a block."""
         if block.number in self._kept:
             return self._kept[block.number]
         found = BlockData.of(read_block(self.source, block), self.scale)
-        if isinstance(self.source, RatedItems):
+        if not isinstance(self.source, RatedStore):
             self._kept[block.number] = found
         return found
 
@@ -119,8 +124,8 @@ def _run_task(task: Callable[..., Any], shared: tuple[Observations, tuple[Any, .
 
 
 def find_scale(source: RatedSource, engine: Engine) -> Scale:
-    """Group the values of ratings into levels; rankings have no scale."""
-    if source.kind == "rank":
+    """Group the values of ratings into levels; rankings and comparisons have no scale."""
+    if source.kind in ("rank", "comparison"):
         return Scale(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
     counts = engine.reduce(_count_levels, source, cut_blocks(source.offsets), np.add)
     return Scale.of(source.values, counts)
@@ -196,6 +201,7 @@ class Chain:
     n_sweeps: int = 0
     log_likelihoods: list[float] = field(default_factory=list)
     move_size: joint_move.Step = field(default_factory=joint_move.Step)
+    error_size: joint_move.Step = field(default_factory=joint_move.Step)
 
     def __post_init__(self) -> None:
         rng = self._generator()
@@ -256,7 +262,9 @@ class Chain:
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
         power = self.move_size.draw(rng) if self._moves_on_ridge() else 1.0
-        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power)
+        error = self.population.error
+        errors = np.array([error, error * self.error_size.draw(rng)]) if self.observations.has_errors else kernels.NO_ERRORS
+        shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, errors)
         engine, blocks = self.observations.engine, self.observations.blocks
         units = list(zip(blocks, self.states, map(self._design_of, blocks), strict=True))
         states: list[list[UserState]] = []
@@ -269,6 +277,8 @@ class Chain:
         if sums.raised is not None:
             users, items = self._move_on_ridge(users, items, sums.raised, power, item_key, rng)
         self.population = self._draw_population(users, items[0], rng)
+        if self.observations.has_errors:
+            self._move_error(users, errors, rng)
         if self.prior is None:
             self._shift(rng)
 
@@ -307,6 +317,13 @@ class Chain:
             weights[:] = joint_move.raise_weights(weights, power)
         self.population = self.population._replace(counts=counts, slopes=slopes)
         return users._replace(log_weights=log_weights), raised_items
+
+    def _move_error(self, users: UserSums, errors: Floats, rng: np.random.Generator) -> None:
+        """Move the errors of comparisons, or leave them (Metropolis)."""
+        chance = hyper.chance_of_error(users, errors)
+        self.error_size.adapt(chance)
+        if rng.random() < chance:
+            self.population = self.population._replace(error=float(errors[1]))
 
     def _raise_prior(self, users: UserSums, log_weights: Floats, power: float) -> tuple[Floats, Floats, float]:
         """Return the counts (K,) and slopes (P, K) that go with weights raised to a power, and by how much the log
@@ -377,7 +394,7 @@ class Chain:
         coefficients = hyper.draw_exposure_effects(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
-        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes, item_slopes)
+        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes, item_slopes, before.error)
 
     def _draw_counts(self, users: UserSums, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw the Dirichlet counts (K,) of users, and the slopes (P, K) of their logarithms on covariates."""
@@ -409,6 +426,7 @@ class _Shared(NamedTuple):
     exposure: Exposure
     key: Any
     power: float
+    errors: Floats
 
 
 def _collect(results: Any, states: list[Any]) -> Any:
@@ -439,8 +457,9 @@ def _sweep_block(shared: _Shared, unit: Unit) -> tuple[UserState, SweepSums]:
     prior = kernels.UserPrior(counts, population.cut_mean, population.cut_precision)
     means = np.ascontiguousarray(exposure @ population.coefficients)
     logs = kernels.draw_users(
-        data.observed, population.items, prior, means, shared.key, block.begin, vectors, cuts, utilities
-    )
+        data.observed, population.items, prior, means, shared.key, block.begin, vectors, cuts, utilities,
+        shared.errors,
+    )  # fmt: skip
     items = ItemSums(*kernels.sum_by_item(*data.by_item, vectors, utilities, shape.size))
     n_weights = 1 + shape.n_rankings
     raised = None

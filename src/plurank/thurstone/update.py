@@ -21,7 +21,7 @@ from plurank import kernels
 from plurank.kernels.arrays import Keys
 from plurank.thurstone.draws import Draw
 from plurank.thurstone.new_users import Said, as_key
-from plurank.types import Codes, Floats, Masks, Progress, silent
+from plurank.types import Codes, Floats, Integers, Masks, Progress, silent
 
 BURN_IN, SWEEPS = 30, 8  # before the first draw of a chain, and from one draw to the next
 ENOUGH_DRAWS = 5  # of a chain for moments of its own
@@ -77,7 +77,8 @@ def _update_chain(
 ) -> list[Draw]:
     """Update the draws of one chain; users go on from draw to draw."""
     padding = draws[0].item_factors.shape[1], len(draws[0].coefficients)
-    draws = standardise(draws)
+    spreads = [draw.spread for draw in draws]
+    draws = [draw.in_kernel_units for draw in standardise(draws)]
     known = KnownUsers.of(draws, rows)
     tables = np.array([_items_of(draw) for draw in draws])
     precisions = _precisions(tables)
@@ -96,7 +97,8 @@ def _update_chain(
                 base += len(state.vectors)
             table = items.condition(table, states, rng)
         moved = table - items.table
-        found.append(_replace_users(_replace_items(draw, table), states, rows, sizes.n_users, rng).pad(*padding))
+        updated = _replace_items(_replace_users(draw, states, rows, sizes, rng), table).pad(*padding)
+        found.append(updated.rescale(spreads[number]) if updated.error else updated)
     return found
 
 
@@ -207,7 +209,7 @@ class _State:
         items[:, 1 : draw.shape.size] = table
         kernels.draw_users(
             self.said.data.observed, items, *known.prior(self.said, draw), key, base, self.vectors, self.cuts,
-            self.utilities,
+            self.utilities, draw.population().errors,
         )  # fmt: skip
 
 
@@ -251,14 +253,14 @@ def _replace_items(draw: Draw, table: Floats) -> Draw:
     return replace(draw, scores=table[:, :n_rankings], item_factors=table[:, n_rankings:])
 
 
-def _replace_users(draw: Draw, states: Sequence[_State], rows: Codes, n_users: int, rng: np.random.Generator) -> Draw:
+def _replace_users(draw: Draw, states: Sequence[_State], rows: Codes, sizes: Sizes, rng: np.random.Generator) -> Draw:
     """Return the draw with users as they are now; rows (m,) are their numbers in the draw.
 
     Thresholds of which nothing was said stay as they were; those of new users are the population's.
     """
     split, size = 1 + draw.shape.n_rankings, draw.shape.size
     parts: dict[str, Any] = {"weights": draw.weights, "user_factors": draw.user_factors, "cuts": draw.cuts}
-    grown: dict[str, Any] = {name: np.pad(table, ((0, n_users - len(table)), (0, 0))) for name, table in parts.items()}
+    grown: dict[str, Any] = {name: np.pad(table, ((0, sizes.n_users - len(table)), (0, 0))) for name, table in parts.items()}
     for state in states:
         at = rows[state.said.rows]
         grown["weights"][at] = state.vectors[:, 1:split]
@@ -270,4 +272,19 @@ def _replace_users(draw: Draw, states: Sequence[_State], rows: Codes, n_users: i
             root = np.linalg.cholesky(draw.cut_precision)
             noise = rng.standard_normal((len(draw.cut_mean), len(new)))
             grown["cuts"][new] = draw.cut_mean + np.linalg.solve(root.T, noise).T
+    if draw.own is not None:
+        grown["keys"], grown["own"] = _replace_own(draw, states, rows, sizes.n_items)
     return replace(draw, **grown)
+
+
+def _replace_own(draw: Draw, states: Sequence[_State], rows: Codes, n_items: int) -> tuple[Integers, Floats]:
+    """Return keys and utilities of the items that users compared; newer ones replace older ones."""
+    users, items = np.divmod(draw.keys, len(draw.scores))
+    older = users * n_items + items
+    said = [(rows[state.said.rows].astype(np.int64), state.said.data.observed) for state in states]
+    newer = np.concatenate([np.repeat(at, np.diff(seen.offsets)) * n_items + seen.codes for at, seen in said])
+    kept = ~np.isin(older, newer)
+    keys = np.concatenate([older[kept], newer])
+    own = np.concatenate([draw.own[kept], *(state.utilities for state in states)])
+    order = np.argsort(keys, kind="stable")
+    return keys[order], own[order].astype(np.float32)

@@ -3,8 +3,9 @@
 // theta_u on the simplex, and F factors.
 //
 // Ratings say between which of the user's thresholds w_ui lies, rankings how the w_ui are ordered, and comparisons
-// which w_ui of two is larger. Ratings and rankings of a user are sorted by level, the worst first. Every user has a
-// stream of random numbers of its own, so that draws depend on the key and the user alone.
+// which w_ui of two is larger, certainly or with an error of each comparison. Ratings and rankings of a user are sorted
+// by level, the worst first. Every user has a stream of random numbers of its own, so that draws depend on the key and
+// the user alone.
 
 #include "products.hpp"
 #include "thresholds.hpp"
@@ -12,7 +13,7 @@
 namespace plurank {
 namespace {
 
-enum Kind : i64 { RATED, RANKED, COMPARED, COMPARED_RATINGS };
+enum Kind : i64 { RATED, RANKED, COMPARED, COMPARED_RATINGS, COMPARED_WITH_ERRORS };
 
 constexpr i64 MOST_SHRINKS = 200;  // of a slice; it halves about every time
 constexpr f64 FARTHEST = 690.0;    // logarithm of a ratio of weights
@@ -128,6 +129,49 @@ struct UserDraw {
         return log_density(n);
     }
 
+    // Draw w one after the other given comparisons with errors N(0, error^2): by how much each winner seemed to be ahead
+    // is drawn first.
+    void draw_with_errors(i64 n, const i64* at, const i32* links, f64 error, Stream& stream) {
+        const f64 precision = 1.0 / (error * error);
+        for (i64 e = 0; e < n; ++e) {
+            f64 right = f[e];
+            for (i64 begin = at[e]; begin < at[e + 1]; begin += N_LANES) {
+                const i64 n_lanes = min(at[e + 1] - begin, N_LANES);
+                f64 sign[N_LANES], other[N_LANES], lead[N_LANES] = {};
+                for (i64 c = 0; c < n_lanes; ++c) {
+                    const i32 link = links[begin + c];
+                    sign[c] = link > 0 ? 1.0 : -1.0;
+                    other[c] = w[(link > 0 ? link : -link) - 1];
+                    lead[c] = sign[c] * (w[e] - other[c]) / error;
+                }
+                const Lanes seen = truncated_normal(load(lead), all(0.0), all(UNBOUNDED), stream.next_lanes());
+                for (i64 c = 0; c < n_lanes; ++c) right += precision * (other[c] + sign[c] * error * seen[c]);
+            }
+            const f64 total = 1.0 + precision * static_cast<f64>(at[e + 1] - at[e]);
+            w[e] = right / total + normal_quantile(all(stream.next()))[0] / __builtin_sqrt(total);
+        }
+    }
+
+    // Log-likelihood of comparisons with errors given w.
+    f64 log_likelihood(i64 n, const i64* at, const i32* links, f64 error) const {
+        LogSum sum;
+        f64 leads[N_LANES];
+        i64 n_leads = 0;
+        const auto flush = [&] {
+            for (i64 c = n_leads; c < N_LANES; ++c) leads[c] = UNBOUNDED;
+            if (n_leads > 0) sum.add(normal_between(signed_tail(-load(leads)), all(LEAST_NORMAL_TAIL)));
+            n_leads = 0;
+        };
+        for (i64 e = 0; e < n; ++e)
+            for (i64 c = at[e]; c < at[e + 1]; ++c)
+                if (links[c] > 0) {
+                    leads[n_leads++] = (w[e] - w[links[c] - 1]) / error;
+                    if (n_leads == N_LANES) flush();
+                }
+        flush();
+        return sum.value();
+    }
+
     f64 log_density(i64 n) const {
         f64 squares = 0.0;
         for (i64 e = 0; e < n; ++e) squares += (w[e] - f[e]) * (w[e] - f[e]);
@@ -241,13 +285,15 @@ EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
 // (M, F) the prior means of factors. The counts of the weights' Dirichlet prior, the precisions (F,) of factors, and
 // mean and precision of thresholds are so many steps apart for each user, 0 where they are the same for all. w (n,) the
 // utilities, part of the state but where items are rated. levels (n,) of ratings and rankings; of comparisons
-// n items with links, see draw_compared. logs (M,) becomes the log-likelihood, w integrated out (of rankings and
-// comparisons that of w).
+// n items with links, see draw_compared. errors (2,): the standard deviation of errors of comparisons, and another one to
+// try. logs (M, 2) becomes the log-likelihood, w integrated out (of rankings and comparisons without errors that of w; of
+// comparisons with errors theirs given w, with both standard deviations).
 EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const i32* codes, const i32* levels,
                        const i64* link_offsets, const i32* links, const f64* items, i64 n_rankings, i64 n_factors,
                        i64 n_cuts, const f64* counts, i64 counts_step, const f64* means, const f64* factor_precision,
-                       i64 factor_step, const f64* cut_precision, const f64* cut_mean, i64 cut_step, const u64* key,
-                       i64 base, f64* users, f64* cuts, f64* w, f64* logs, i64 most, f64* memory) {
+                       i64 factor_step, const f64* cut_precision, const f64* cut_mean, i64 cut_step,
+                       const f64* errors, const u64* key, i64 base, f64* users, f64* cuts, f64* w, f64* logs, i64 most,
+                       f64* memory) {
     const i64 size = 1 + n_rankings + n_factors, width = padded(size);
     const Population p{n_rankings, n_factors, n_cuts, size, width, items};
     Arena arena(memory);
@@ -263,15 +309,21 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         for (i64 e = 0; e < n; ++e) draw.w[e] = w[begin + e];
         if (kind == RATED) {
             draw.ratings.find(n, levels + begin);
-            logs[u] = draw.ratings.move(cuts + u * n_cuts, draw.f, stream);
+            logs[2 * u] = draw.ratings.move(cuts + u * n_cuts, draw.f, stream);
             draw.ratings.draw(draw.f, draw.lower, draw.upper, draw.w, stream);
         } else if (kind == RANKED) {
-            logs[u] = draw.draw_ranked(n, draw.find_ranks(n, levels + begin), stream);
+            logs[2 * u] = draw.draw_ranked(n, draw.find_ranks(n, levels + begin), stream);
+        } else if (kind == COMPARED_WITH_ERRORS) {
+            draw.draw_with_errors(n, link_offsets + begin, links, errors[0], stream);
+            logs[2 * u] = draw.log_likelihood(n, link_offsets + begin, links, errors[0]);
         } else {
             const bool rated = kind == COMPARED_RATINGS;
             if (rated) draw.move_compared_cuts(cuts + u * n_cuts, n, link_offsets + begin, links, stream);
-            logs[u] = draw.draw_compared(n, link_offsets + begin, links, rated, stream);
+            logs[2 * u] = draw.draw_compared(n, link_offsets + begin, links, rated, stream);
         }
+        logs[2 * u + 1] = kind == COMPARED_WITH_ERRORS
+                              ? draw.log_likelihood(n, link_offsets + begin, links, errors[1])
+                              : logs[2 * u];
         for (i64 e = 0; e < n; ++e) w[begin + e] = draw.w[e];
         draw.collect(n, user);
         draw.move_weights(user, stream);

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from plurank.kernels.arrays import Keys
-from plurank.kernels.observed import Observed, UserPrior, padded
+from plurank.kernels.observed import NO_ERRORS, Observed, UserPrior, padded
 from plurank.types import Codes, Floats, Integers
 
 UNBOUNDED = 1e6
@@ -83,10 +83,11 @@ def draw_users(
     users: Floats,
     cuts: Floats,
     w: Floats,
+    errors: Floats = NO_ERRORS,
 ) -> Floats:
     n_users, n_factors = factor_means.shape
     n_rankings = prior.counts.shape[-1]
-    logs, size = np.empty(n_users), 1 + n_rankings + n_factors
+    logs, size = np.empty((n_users, 2)), 1 + n_rankings + n_factors
     counts, cut_means, cut_precisions, factor_precisions = prior.for_each(n_users, n_factors)
     for u, (begin, end) in enumerate(itertools.pairwise(observed.offsets)):
         prior = UserPrior(counts[u], cut_means[u], cut_precisions[u])
@@ -94,9 +95,13 @@ def draw_users(
         x, said, utilities = items[observed.codes[own]], observed.levels[own], w[own]
         f = x @ user
         if observed.kind == "rated":
-            logs[u], thresholds = _move_rated_cuts(cuts[u], said, f, prior, stream)
+            logs[u, :], thresholds = _move_rated_cuts(cuts[u], said, f, prior, stream)
             bounds = thresholds[said], thresholds[said + 1]
             utilities[:] = _truncated_normal(f, *bounds, stream.uniforms(len(f)))
+        elif observed.kind == "compared with errors":
+            links = observed.link_offsets[begin : end + 1], observed.links
+            _draw_with_errors(utilities, *links, f, errors[0], stream)
+            logs[u] = [_log_likelihood(utilities, *links, error) for error in errors]
         else:
             if observed.kind == "ranked":
                 _draw_ranked(utilities, said, f, stream)
@@ -215,6 +220,25 @@ def _draw_compared(
         lower, upper = beaten.max(initial=-UNBOUNDED), winners.min(initial=UNBOUNDED)
         draw = _truncated_normal(f[[e]], np.array([lower]), np.array([upper]), np.array([stream.next()]))
         w[e] = draw[0]
+
+
+def _draw_with_errors(
+    w: Floats, link_offsets: Integers, links: Codes, f: Floats, error: float, stream: _Stream
+) -> None:
+    for e, (begin, end) in enumerate(itertools.pairwise(link_offsets)):
+        own = links[begin:end]
+        sign, others = np.sign(own), w[np.abs(own) - 1]
+        leads = sign * (w[e] - others) / error
+        seen = _truncated_normal(leads, np.zeros(len(own)), np.full(len(own), UNBOUNDED), stream.uniforms(len(own)))
+        total = 1.0 + len(own) / error**2
+        mean = (f[e] + (others + sign * error * seen).sum() / error**2) / total
+        w[e] = mean + _quantile(np.array([stream.next()]))[0] / math.sqrt(total)
+
+
+def _log_likelihood(w: Floats, link_offsets: Integers, links: Codes, error: float) -> float:
+    own = links[link_offsets[0] : link_offsets[-1]]
+    winners = np.repeat(np.arange(len(w)), np.diff(link_offsets))[own > 0]
+    return float(np.log(_cdf((w[winners] - w[own[own > 0] - 1]) / error)).sum())
 
 
 def _move_weights(user: Floats, gradient: Floats, products: Floats, counts: Floats, stream: _Stream) -> None:
