@@ -100,7 +100,7 @@ def test_fit_models_votes_and_rankings_directly(run, truth, tmp_path):
         (("a,x,1", "a,y,good"), "bad.csv: row 2: rating is not a number."),
         (("a,,1",), "bad.csv: row 1: item is missing"),
         (("a,x,", "a,y,"), "bad.csv: there are no ratings: all of them are missing."),
-        (("a,x,1",), "expected at least two ratings or ranked items to learn from"),
+        (("a,x,1",), "expected at least two observations to learn from"),
     ],
 )
 def test_bad_ratings_are_refused_with_a_sentence_and_nothing_is_written(refuse, write, tmp_path, lines, sentence):
@@ -163,7 +163,7 @@ def test_select_chooses_the_number_of_rankings_of_ratings_directly(run, stars):
     assert [row["mixing"] for row in pairs["candidates"]] == ["probability"]
     direct = plurank.select_rankings(plurank.Ratings.from_file(stars), [1, 2], random_state=0)
     assert direct.table["held_out"].to_list() == [row["held_out"] for row in found["candidates"]]
-    with pytest.raises(plurank.ParameterError, match="concentration is for comparisons"):
+    with pytest.raises(plurank.ParameterError, match="concentration is for fits of comparisons"):
         plurank.select_rankings(plurank.Ratings.from_file(stars), [1], concentration=1.0)
 
 

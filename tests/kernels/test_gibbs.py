@@ -198,7 +198,7 @@ def test_the_log_likelihood_of_one_rating_is_that_of_scipy_far_out_as_well(level
     logs = kernels.draw_users(*sweep)
     lead = sweep.items[:, 0] - sweep.cuts[:, 0]
     expected = special.log_ndtr(lead if level else -lead)
-    np.testing.assert_allclose(logs, np.stack([expected] * 2, axis=1), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(logs, np.stack([expected] * 3, axis=1), rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("distance", [-30.0, -3.0, 0.3, 8.0, 30.0])

@@ -343,7 +343,7 @@ def test_two_observations_are_enough_and_one_is_not():
     chosen = fit(Ratings.from_arrays(["a", "b"], ["x", "y"], [1, 2]), "auto", max_iter=3)
     assert "are too few to hold some out" in chosen.selection_["answer"]
     assert chosen.quality_ is None
-    with pytest.raises(DataError, match="expected at least two ratings"):
+    with pytest.raises(DataError, match="expected at least two observations"):
         fit(Ratings.from_arrays(["a"], ["x"], [1]), 1)
     with pytest.raises(NotIdentifiableError, match="3 rankings cannot be told apart by 2 users"):
         fit(Ratings.from_arrays(["a", "b"], ["x", "y"], [1, 2]), 3)
@@ -371,7 +371,7 @@ def test_wrong_numbers_of_factors_are_refused(small, n_factors):
 )
 def test_parameters_that_are_for_comparisons_are_refused(small, parameters):
     (name,) = parameters
-    with pytest.raises(ParameterError, match=f"{name} is for comparisons, got ratings or rankings"):
+    with pytest.raises(ParameterError, match=f"{name} is for fits of comparisons by optimisation"):
         MixedRanking(2, **parameters).fit(small.frame)
 
 

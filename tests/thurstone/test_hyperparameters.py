@@ -138,7 +138,7 @@ def test_first_thresholds_ascend_and_are_those_of_the_levels_shares(counts):
 def test_sums_over_users_are_those_of_their_parts(rng):
     n, shapes = 7, (2, 3, 1, 2)
     tables = [rng.dirichlet(np.ones(2), n), *(rng.standard_normal((n, size)) for size in shapes[1:])]
-    logs = rng.standard_normal(n)
+    logs = rng.standard_normal((n, 3))
     whole = hyper.UserSums.of(*tables, logs)
     parts = [hyper.UserSums.of(*(table[own] for table in tables), logs[own]) for own in (slice(3), slice(3, None))]
     merged = parts[0].merge(parts[1])

@@ -8,9 +8,10 @@ import pytest
 from plurank import Comparisons, Ratings
 from plurank.data.rated import Rankings
 from plurank.thurstone.blocks import Scale
+from plurank.thurstone.comparisons import observe_certain
 from plurank.thurstone.draws import Draw, as_thresholds, preference
 from plurank.thurstone.exposure import Exposure
-from plurank.thurstone.new_users import fold_in, observe_comparisons
+from plurank.thurstone.new_users import fold_in
 
 Q, C = 6, 2
 ITEMS = np.array(list("abcdef"), dtype=object)
@@ -71,7 +72,7 @@ def test_answers_that_contradict_each_other_are_left_out_and_others_kept(rated):
         (2, "a", "b"), (2, "b", "c"), (2, "a", "c"),  # an order
         (3, "f", "e"), (3, "f", "e"), (3, "f", "e"),  # the same thrice
     )  # fmt: skip
-    observed = observe_comparisons(said, rated=rated)
+    observed = observe_certain(said, rated=rated)
     assert observed.kind == ("compared ratings" if rated else "compared")
     expected = [(0, "b", "c"), (1, "a", "d"), (2, "a", "b"), (2, "a", "c"), (2, "b", "c"), (3, "f", "e")]
     assert decode(observed) == expected
@@ -79,14 +80,14 @@ def test_answers_that_contradict_each_other_are_left_out_and_others_kept(rated):
 
 def test_an_answer_and_its_opposite_given_several_times_say_nothing():
     said = compare((0, "a", "b"), (0, "a", "b"), (0, "a", "b"), (0, "b", "a"))
-    observed = observe_comparisons(said)
+    observed = observe_certain(said)
     assert decode(observed) == []
     assert len(observed.links) == 0
 
 
 def test_users_with_and_without_answers_keep_their_places():
     said = compare((1, "a", "b"), (3, "c", "d"), n_users=5)
-    observed = observe_comparisons(said)
+    observed = observe_certain(said)
     np.testing.assert_array_equal(observed.offsets, [0, 0, 2, 2, 4, 4])
     assert decode(observed) == [(1, "a", "b"), (3, "c", "d")]
 

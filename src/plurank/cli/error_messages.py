@@ -41,6 +41,7 @@ OPTIONS = {
     "feedback": "--feedback",
     "formula": "--formula",
     "host": "--host",
+    "inference": "--inference",
     "level": "--level",
     "max_iter": "--max-iter",
     "memory": "--memory",

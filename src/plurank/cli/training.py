@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import plurank
-from plurank.choices import MIXINGS, Auto, ComponentName, Detection, Directions, Mixing, MixingChoice
+from plurank.choices import MIXINGS, Auto, ComponentName, Detection, Directions, Inference, Mixing, MixingChoice
 from plurank.cli import options
 from plurank.cli.error_messages import OPTIONS, say_how_to_resume
 from plurank.cli.inputs import add_texts, name_of, read
@@ -26,7 +26,7 @@ TOP = 10
 AUTO: Auto = "auto"
 # parameters of each method that are options, and those of the paper's method that will only be in Python
 PARAMETERS = {
-    "mixed": ("component", "mixing", "n_factors", "ensemble", "max_iter"),
+    "mixed": ("component", "mixing", "inference", "n_factors", "ensemble", "max_iter"),
     "topic": ("detection", "n_projections", "separation_tol", "directions"),
 }
 DEPRECATED = ("n_projections", "separation_tol", "directions")
@@ -57,18 +57,25 @@ def fit_command(
             show_default=AUTO,
         ),
     ] = None,
+    inference: Annotated[
+        Inference | None,
+        typer.Option(
+            help="For comparisons: the most probable scores, or draws from the posterior: slower, and mostly better.",
+            show_default="optimisation",
+        ),
+    ] = None,
     factors: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=0,
-            help="For ratings: number of factors beside the rankings; 0 for none.",
+            help="Where the posterior is sampled: number of factors beside the rankings; 0 for none.",
             show_default=AUTO,
         ),
     ] = None,
     ensemble: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Number of fits to average; for ratings of chains.", show_default="1"),
+        typer.Option(metavar="N", min=1, help="Number of fits to average, or of chains.", show_default="1"),
     ] = None,
     max_iter: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Maximum number of iterations.", show_default="200")
@@ -154,9 +161,9 @@ def fit_command(
     --mixing probability all pairs of a user's items are compared instead; `plurank convert` has more options.
     """
     given: dict[str, Any] = {
-        "component": component, "mixing": mixing, "n_factors": factors, "ensemble": ensemble, "max_iter": max_iter,
-        "detection": detection, "n_projections": projections, "separation_tol": separation_tol,
-        "directions": directions,
+        "component": component, "mixing": mixing, "inference": inference, "n_factors": factors, "ensemble": ensemble,
+        "max_iter": max_iter, "detection": detection, "n_projections": projections,
+        "separation_tol": separation_tol, "directions": directions,
     }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
     n_rankings = _parse_rankings(rankings, method)

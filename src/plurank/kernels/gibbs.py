@@ -47,7 +47,8 @@ def draw_users(
 
     items (Q, width), users (M, width), cuts (M, C), w (n,), factor_means (M, F). Users are numbered from base on: their
     draws depend on the key (1,) and that number. errors (2,): standard deviation of the errors of comparisons, and
-    another one to try. Returns log-likelihoods (M, 2), with either.
+    another one to try. Returns log-likelihoods (M, 3): as they are; with other errors; and with the latter in other
+    units, see ``native/gibbs.cpp``.
     """
     offsets, n = observed.offsets, len(observed.codes)
     n_users, n_factors = factor_means.shape
@@ -64,7 +65,7 @@ def draw_users(
     for array, shape in ((prior.counts, (n_rankings,)), (factor_precision, (n_factors,)), (prior.cut_mean, (n_cuts,))):
         check(array.shape in (shape, (n_users, *shape)))
     check(prior.cut_precision.shape == (*prior.cut_mean.shape, n_cuts))
-    logs, most = np.empty((n_users, 2)), most_of(offsets)
+    logs, most = np.empty((n_users, 3)), most_of(offsets)
     run(
         _draw_users, n_users, n * (20.0 * (n_cuts + 2) + width * width), KINDS.index(observed.kind), offsets,
         observed.codes, observed.levels, observed.link_offsets, observed.links, items, n_rankings, n_factors, n_cuts,

@@ -56,8 +56,8 @@ class Observed(NamedTuple):
     Ratings and rankings have levels (n,), and a user's items are sorted by level, the worst first. Comparisons have
     links: item e was compared with those in ``links[link_offsets[e]:link_offsets[e + 1]]``, each the place of an item
     that it beat among the user's plus 1, or minus that of an item that beat it. Compared ratings are comparisons of
-    items that the user rates differently. Those with errors may contradict each other, and an item may have several links
-    to another.
+    items that the user rates differently. Those with errors may contradict each other, and an item may have several
+    links to another.
     """
 
     kind: Kind

@@ -356,8 +356,6 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         source = as_observations(X)
         if self.mixing == "probability" or self.component != "bradley-terry":
             source = _as_comparisons(source)
-        if self.inference == "sampling":
-            source = as_sampled(source)
         design, matrix = self._learn_design(source, people, formula)
         item_design, features = self._learn_features(items, source)
         self._run_fit(
@@ -398,7 +396,7 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         if self.inference == "sampling" or isinstance(source, (RatedItems, RatedStore)):
             if self.n_rankings != "auto":
                 check_enough_users(self.n_rankings, source.n_users)
-            return self._fit_rated(source, engine, on_progress, checkpoint, matrix, features)
+            return self._fit_rated(as_sampled(source), engine, on_progress, checkpoint, matrix, features)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")
@@ -421,7 +419,9 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
     def settings(self) -> Settings:
         """The parameters of a fit; the first values of those that are "auto"."""
         chosen = {name: first for name, first in FIRST.items() if getattr(self, name) == "auto"}
-        given = {name: value for name, value in self.get_params(deep=False).items() if name not in ("n_factors", "inference")}
+        given = {
+            name: value for name, value in self.get_params(deep=False).items() if name not in ("n_factors", "inference")
+        }
         return Settings(**{**given, **chosen})
 
     @property

@@ -66,7 +66,6 @@ class HeldOutPairs(NamedTuple):
             return None
         return cls(train, look_up(test.users, train.users, "user")[pairs[0]], pairs[1], pairs[2])
 
-
     @classmethod
     def of_comparisons(cls, sample: Compared, rng: np.random.Generator) -> "HeldOutPairs | None":
         """Hold out comparisons as they are."""

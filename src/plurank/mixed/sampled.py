@@ -117,7 +117,7 @@ class SampledRankings(PeopleEffects, loadable=False):
 
         if checkpoint is not None:
             raise ParameterError(
-                (Argument("checkpoint"), " is for fits of comparisons in a store by optimisation; chains have none."),
+                (Argument("checkpoint"), " is for fits of comparisons in a store; ratings are sampled without."),
                 parameter="checkpoint",
             )
         observed: Any = Compared(source) if isinstance(source, Comparisons) else source
@@ -308,7 +308,7 @@ class SampledRankings(PeopleEffects, loadable=False):
 
     def _transform_source(self, source: Any, unknown: str, people: Any = None) -> Floats:
         source = source.to_memory() if isinstance(source, RatedStore) else source
-        if not (self._takes_ratings and isinstance(source, RatedItems)):
+        if self.posterior is None or not (self._takes_ratings and isinstance(source, RatedItems)):
             return super()._transform_source(source, unknown, people)
         known = source if unknown == "error" else skip_unknown(source, self.items_)
         weights = np.tile(self.mean_weights_, (source.n_users, 1))

@@ -80,7 +80,7 @@ class Moments:
         first = 1 + chain.shape.n_rankings
         table = chain.population.items
         scores = table[:, :1] + table[:, 1:first]
-        scores = scores - scores.mean(axis=0)
+        scores = chain.population.unit * (scores - scores.mean(axis=0))
         order = np.arange(first - 1) if self.n == 0 else match_rankings(scores, self.scores / self.n)
         scores = scores[:, order]
         self.n += 1
@@ -223,7 +223,7 @@ def _item_table(chain: Chain) -> Floats:
     table = np.vstack([population.item_mean, population.item_slopes])
     mean = population.items[:, :first].mean(axis=0)
     table[0, :first] -= mean
-    return np.asarray(table[:, :1] + table[:, 1:first])
+    return np.asarray(population.unit * (table[:, :1] + table[:, 1:first]))
 
 
 def _pair_chances(chain: Chain, users: Integers, sides: Integers) -> Floats:
@@ -233,7 +233,7 @@ def _pair_chances(chain: Chain, users: Integers, sides: Integers) -> Floats:
     block = np.searchsorted(begins, users, side="right") - 1
     vectors = np.array([chain.states[b].vectors[user - begins[b]] for b, user in zip(block, users, strict=True)])
     apart = items[sides[0], :size] - items[sides[1], :size]
-    return np.asarray(ndtr(np.einsum("pd,pd->p", vectors[:, :size], apart) / np.sqrt(2.0)))
+    return np.asarray(ndtr(chain.population.unit * np.einsum("pd,pd->p", vectors[:, :size], apart) / np.sqrt(2.0)))
 
 
 def run_chains(

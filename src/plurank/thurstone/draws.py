@@ -23,10 +23,12 @@ class Draw:
     """One draw: scores (Q, K) and factors (Q, F) of items; weights (M, K), factors (M, F) and thresholds (M, C) of
     users; their priors: Dirichlet counts (K,), mean (C,) and precision (C, C) of thresholds, coefficients (G, F); the
     number of the chain; the share that the draw has in predictions; whether its rankings are those shown; slopes (P, K)
-    of the logarithms of counts on covariates, and what is expected of items, where covariates or features are known; of comparisons the standard deviation of their
-    errors; that of a user's utilities around what is expected; and, by sorted keys ``row * Q + item`` (n,), the
-    utilities (n,) of items that users compared. With errors, utilities are in units in which the difference of two has
-    a variance of 2, as it has without."""
+    of the logarithms of counts on covariates, and what is expected of items, where covariates or features are known.
+
+    Of comparisons also the standard deviation of their errors, and that of users' utilities around what is expected,
+    in units in which the difference of two has a variance of 2; and the utilities (n,) of items that users compared,
+    by sorted keys ``row * Q + item`` (n,).
+    """
 
     scores: Floats
     item_factors: Floats
@@ -63,7 +65,7 @@ class Draw:
             population.cut_precision, population.coefficients, number, slopes=population.slopes, item_prior=prior,
             **_own_of(chain),
         )  # fmt: skip
-        return draw.rescale(1.0 / np.sqrt(1.0 + draw.error**2 / 2.0)) if draw.error else draw
+        return draw.rescale(population.unit) if draw.error else draw
 
     def rescale(self, factor: float) -> "Draw":
         """Measure utilities in other units; for data without thresholds."""
@@ -97,7 +99,9 @@ class Draw:
         cuts = (self.cuts - first).astype(self.cuts.dtype)
         prior = self.item_prior and self.item_prior.shift(float(origin))
         own = None if self.own is None else self.own - np.float32(origin)
-        return replace(self, scores=self.scores - origin, own=own, cuts=cuts, cut_mean=self.cut_mean - first, item_prior=prior)
+        return replace(
+            self, scores=self.scores - origin, own=own, cuts=cuts, cut_mean=self.cut_mean - first, item_prior=prior
+        )
 
     def pad(self, n_factors: int, n_exposed: int) -> "Draw":
         """Add factors that are 0, and coefficients of exposure that are."""

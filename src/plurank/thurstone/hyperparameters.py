@@ -32,7 +32,8 @@ class Population(NamedTuple):
     """What all users share: item vectors (Q, width); their mean (D,) and precision (D, D); Dirichlet counts (K,), where
     there are covariates those of users with covariates 0; mean (C,) and precision (C, C) of thresholds; coefficients
     (G, F) of factors on exposure, and their precision; slopes (P, K) of the logarithms of counts on covariates; and,
-    where features of the items are known, slopes (P, D) of item vectors on these; and the standard deviation of errors of comparisons."""
+    where features of the items are known, slopes (P, D) of item vectors on these; and the standard deviation of errors
+    of comparisons, 0 of other data."""
 
     items: Floats
     item_mean: Floats
@@ -44,18 +45,23 @@ class Population(NamedTuple):
     coefficient_precision: float = FIRST_PRECISION
     slopes: Floats = NO_SLOPES
     item_slopes: Floats = NO_SLOPES
-    error: float = FIRST_ERROR
+    error: float = 0.0
 
     @property
     def errors(self) -> Floats:
         """The same as kernels take it, with nothing else to try, (2,)."""
-        return np.full(2, self.error if self.error else 1.0)
+        return np.full(2, self.error or 1.0)
+
+    @property
+    def unit(self) -> float:
+        """What utilities are multiplied by so that the difference of two has a variance of 2, errors included."""
+        return 1.0 / math.sqrt(1.0 + self.error**2 / 2.0)
 
 
 class UserSums(NamedTuple):
     """Sums over users that priors are drawn from: number of users, logarithms of weights (K,), thresholds (C,) and
-    their products (C, C), products of exposure and factors (G, F), and the log-likelihood with the errors of comparisons as they are, and with
-    those tried."""
+    their products (C, C), products of exposure and factors (G, F), and the log-likelihood: with the errors of
+    comparisons as they are, with those tried, and with these in other units."""
 
     n: int
     log_weights: Floats
@@ -64,10 +70,12 @@ class UserSums(NamedTuple):
     exposed_factors: Floats
     log_likelihood: float
     log_likelihood_tried: float
+    log_likelihood_in_units: float
 
     @classmethod
     def of(cls, weights: Floats, cuts: Floats, factors: Floats, exposure: Floats, logs: Floats) -> "UserSums":
-        """Sum over users: weights (m, K), thresholds (m, C), factors (m, F), exposure (m, G), log-likelihoods (m, 2)."""
+        """Sum over users: weights (m, K), thresholds (m, C), factors (m, F), exposure (m, G), log-likelihoods
+        (m, 3)."""
         log_weights = np.log(np.maximum(weights, SMALLEST_WEIGHT)).sum(axis=0)
         sums = cuts.sum(axis=0), cuts.T @ cuts, exposure.T @ factors
         return cls(len(logs), log_weights, *sums, *logs.sum(axis=0).tolist())
@@ -170,11 +178,19 @@ def _slice(log_density: Callable[[Floats], float], x: Floats, k: int, rng: np.ra
     return moved
 
 
-def chance_of_error(users: UserSums, errors: Floats) -> float:
-    """Return the probability that errors of comparisons go from the first to the second standard deviation (2,)."""
-    apart = np.log(errors / FIRST_ERROR) / ERROR_SPREAD
-    gain = users.log_likelihood_tried - users.log_likelihood - 0.5 * float(apart[1] ** 2 - apart[0] ** 2)
-    return float(np.exp(min(gain, 0.0)))
+def log_gain_of_errors(errors: Floats) -> float:
+    """Return by how much the log prior density grows where errors of comparisons go from the first to the second
+    standard deviation (2,)."""
+    first, second = np.log(errors / FIRST_ERROR) / ERROR_SPREAD
+    return float(0.5 * (first**2 - second**2))
+
+
+def log_gain_of_units(item_precision: Floats, growth: float) -> float:
+    """Return by how much the log prior density of items and of their mean and precision (D, D) grows, with the
+    Jacobian, where items and mean grow by a factor and the precision shrinks by its square."""
+    size = len(item_precision)
+    shrunk = float(np.trace(item_precision)) * (1.0 - growth**-2)
+    return 0.5 * ITEM_SCALE * shrunk - size * (size + ITEM_FREEDOM) * math.log(growth)
 
 
 def draw_exposure_effects(

@@ -108,9 +108,7 @@ def fold_in(
     draw."""
     parts = [
         part.describe(people)
-        for part in observe_users(
-            said, scale, exposure, draws[0].cut_mean, with_errors=draws[0].error > 0.0
-        )
+        for part in observe_users(said, scale, exposure, draws[0].cut_mean, with_errors=draws[0].error > 0.0)
     ]
     drawn = [_draw_users(draws, part, seed) for part in parts]
     if len(parts) == 1:

@@ -14,6 +14,7 @@ import numpy as np
 from plurank import kernels
 from plurank.engine.blocks import group_units, sum_tree
 from plurank.engine.local import Engine, LocalEngine
+from plurank.store.rated import RatedStore
 from plurank.thurstone import hyperparameters as hyper
 from plurank.thurstone import joint_move
 from plurank.thurstone.blocks import Block, BlockData, RatedSource, Scale, cut_blocks, read_block
@@ -28,13 +29,13 @@ from plurank.thurstone.exposure import (
 from plurank.thurstone.hyperparameters import Population, UserSums
 from plurank.thurstone.item_regression import ItemRegression
 from plurank.thurstone.people import PeopleRegression, counts_of
-from plurank.store.rated import RatedStore
 from plurank.types import Floats
 
 FIRST_SCALE = 0.3  # of item vectors
 # Sweeps from one move along the ridge to the next where observations are many: moves are short there, and each costs a
 # quarter of a sweep.
 MOVE_EVERY, MANY_OBSERVATIONS = 3, 200_000
+UNITS_EVERY = 3  # sweeps from one change of units to the next, where comparisons have errors
 # Sweeps until the prior of weights is drawn, too: rankings begin so near together that it would follow weights to the
 # vertices first, and return by tiny steps only.
 WARM_UP = 50
@@ -202,6 +203,7 @@ class Chain:
     log_likelihoods: list[float] = field(default_factory=list)
     move_size: joint_move.Step = field(default_factory=joint_move.Step)
     error_size: joint_move.Step = field(default_factory=joint_move.Step)
+    unit_size: joint_move.Step = field(default_factory=joint_move.Step)
 
     def __post_init__(self) -> None:
         rng = self._generator()
@@ -214,6 +216,8 @@ class Chain:
             items, np.zeros(size), np.eye(size), hyper.first_counts(n_rankings), self.first_cuts, 2.0 * np.eye(n_cuts),
             np.zeros((self.exposure.n, n_factors)),
         )  # fmt: skip
+        if self.observations.has_errors:
+            self.population = self.population._replace(error=hyper.FIRST_ERROR)
         if self.people is not None:
             self.population = self.population._replace(slopes=np.zeros((self.people.n_covariates, n_rankings)))
         if self.items is not None:
@@ -247,7 +251,9 @@ class Chain:
         mean[:known], precision[:known, :known] = other.population.item_mean, other.population.item_precision
         items = before.items.copy()
         items[:, :known] = other.population.items[:, :known]
-        shared = {name: getattr(other.population, name) for name in ("counts", "cut_mean", "cut_precision", "slopes")}
+        shared = {
+            name: getattr(other.population, name) for name in ("counts", "cut_mean", "cut_precision", "slopes", "error")
+        }
         self.population = before._replace(items=items, item_mean=mean, item_precision=precision, **shared)
         if self.items is not None and other.items is not None:
             self.items.begin_at(other.items)
@@ -262,8 +268,7 @@ class Chain:
         rng = self._generator()
         key = rng.integers(2**63, size=1).astype(np.uint64)
         power = self.move_size.draw(rng) if self._moves_on_ridge() else 1.0
-        error = self.population.error
-        errors = np.array([error, error * self.error_size.draw(rng)]) if self.observations.has_errors else kernels.NO_ERRORS
+        errors = self._try_errors(rng)
         shared = _Shared(self.observations, self.shape, self.population, self.exposure, key, power, errors)
         engine, blocks = self.observations.engine, self.observations.blocks
         units = list(zip(blocks, self.states, map(self._design_of, blocks), strict=True))
@@ -272,20 +277,33 @@ class Chain:
         sums = sum_tree(_collect(parts, states), SweepSums.merge)
         self.states = [state for some in states for state in some]
         self.log_likelihoods.append(sums.users.log_likelihood)
+        if self.observations.has_errors:
+            sums = sums._replace(items=self._move_error(sums, errors, rng))
         item_key = rng.integers(2**63, size=1).astype(np.uint64)
         users, items = sums.users, self._draw_items(sums.items, item_key)
         if sums.raised is not None:
             users, items = self._move_on_ridge(users, items, sums.raised, power, item_key, rng)
         self.population = self._draw_population(users, items[0], rng)
-        if self.observations.has_errors:
-            self._move_error(users, errors, rng)
         if self.prior is None:
             self._shift(rng)
 
     def _moves_on_ridge(self) -> bool:
         """Whether this sweep tries to move along the ridge."""
         every = MOVE_EVERY if len(self.observations.source) >= MANY_OBSERVATIONS else 1
-        return self.shape.n_rankings > 1 and self.prior is None and self.n_sweeps % every == 0
+        others = self.prior is not None or self._moves_units()
+        return self.shape.n_rankings > 1 and not others and self.n_sweeps % every == 0
+
+    def _moves_units(self) -> bool:
+        """Whether this sweep tries to change units together with the errors of comparisons."""
+        own = self.observations.has_errors and self.prior is None and self.items is None
+        return own and self.n_sweeps % UNITS_EVERY == 0
+
+    def _try_errors(self, rng: np.random.Generator) -> Floats:
+        """Return the standard deviation of errors of comparisons, and one to try, (2,)."""
+        if not self.observations.has_errors:
+            return kernels.NO_ERRORS
+        size = self.unit_size if self._moves_units() else self.error_size
+        return np.array([1.0, size.draw(rng)]) * self.population.error
 
     def _draw_items(self, sums: ItemSums, key: Any) -> tuple[Floats, float]:
         """Draw items (Q, width), and return the log-likelihood of utilities with items integrated out."""
@@ -318,12 +336,46 @@ class Chain:
         self.population = self.population._replace(counts=counts, slopes=slopes)
         return users._replace(log_weights=log_weights), raised_items
 
-    def _move_error(self, users: UserSums, errors: Floats, rng: np.random.Generator) -> None:
-        """Move the errors of comparisons, or leave them (Metropolis)."""
-        chance = hyper.chance_of_error(users, errors)
-        self.error_size.adapt(chance)
-        if rng.random() < chance:
-            self.population = self.population._replace(error=float(errors[1]))
+    def _move_error(self, sums: SweepSums, errors: Floats, rng: np.random.Generator) -> ItemSums:
+        """Move the errors of comparisons, or leave them (Metropolis); return the sums that items are drawn from.
+
+        One of two ways: utilities stay; or what is expected of them grows with the errors, and how far they are from
+        that stays. Comparisons say little of how errors and users' own utilities share what is not expected, so that
+        either way alone is slow (interweaving, Y. Yu and X.-L. Meng 2011).
+        """
+        users, before, growth = sums.users, self.population, float(errors[1] / errors[0])
+        gain, size = hyper.log_gain_of_errors(errors) - users.log_likelihood, self.error_size
+        if self._moves_units():
+            gain += users.log_likelihood_in_units + hyper.log_gain_of_units(before.item_precision, growth)
+            size = self.unit_size
+        else:
+            gain += users.log_likelihood_tried
+        chance = float(np.exp(min(gain, 0.0)))
+        size.adapt(chance)
+        if rng.random() >= chance:
+            return sums.items
+        self.population = before._replace(error=float(errors[1]))
+        return self._change_units(sums.items, growth) if self._moves_units() else sums.items
+
+    def _change_units(self, sums: ItemSums, growth: float) -> ItemSums:
+        """Let items, and what is expected of utilities, grow by a factor."""
+        before, size = self.population, self.shape.size
+        for block, state in zip(self.observations.blocks, self.states, strict=True):
+            observed = self.observations.read(block).observed
+            owners = np.repeat(np.arange(len(state.vectors)), np.diff(observed.offsets))
+            expected = np.einsum("nd,nd->n", before.items[observed.codes], state.vectors[owners])
+            assert state.utilities is not None
+            state.utilities[:] += (growth - 1.0) * expected
+        products = sums.products[:, :, :size]
+        products = np.triu(products) + np.triu(products, 1).transpose(0, 2, 1)
+        more = np.einsum("qde,qe->qd", products, before.items[:, :size])
+        self.population = before._replace(
+            items=growth * before.items, item_mean=growth * before.item_mean,
+            item_precision=before.item_precision / growth**2,
+        )  # fmt: skip
+        added = np.zeros_like(sums.sums)
+        added[:, :size] = (growth - 1.0) * more
+        return sums._replace(sums=sums.sums + added)
 
     def _raise_prior(self, users: UserSums, log_weights: Floats, power: float) -> tuple[Floats, Floats, float]:
         """Return the counts (K,) and slopes (P, K) that go with weights raised to a power, and by how much the log
@@ -394,7 +446,9 @@ class Chain:
         coefficients = hyper.draw_exposure_effects(
             users.exposed_factors, self.exposure_products, before.coefficient_precision, rng
         )
-        return Population(items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes, item_slopes, before.error)
+        return Population(
+            items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes, item_slopes, before.error
+        )
 
     def _draw_counts(self, users: UserSums, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw the Dirichlet counts (K,) of users, and the slopes (P, K) of their logarithms on covariates."""

@@ -260,7 +260,9 @@ def _replace_users(draw: Draw, states: Sequence[_State], rows: Codes, sizes: Siz
     """
     split, size = 1 + draw.shape.n_rankings, draw.shape.size
     parts: dict[str, Any] = {"weights": draw.weights, "user_factors": draw.user_factors, "cuts": draw.cuts}
-    grown: dict[str, Any] = {name: np.pad(table, ((0, sizes.n_users - len(table)), (0, 0))) for name, table in parts.items()}
+    grown: dict[str, Any] = {
+        name: np.pad(table, ((0, sizes.n_users - len(table)), (0, 0))) for name, table in parts.items()
+    }
     for state in states:
         at = rows[state.said.rows]
         grown["weights"][at] = state.vectors[:, 1:split]
@@ -279,6 +281,7 @@ def _replace_users(draw: Draw, states: Sequence[_State], rows: Codes, sizes: Siz
 
 def _replace_own(draw: Draw, states: Sequence[_State], rows: Codes, n_items: int) -> tuple[Integers, Floats]:
     """Return keys and utilities of the items that users compared; newer ones replace older ones."""
+    assert draw.own is not None
     users, items = np.divmod(draw.keys, len(draw.scores))
     older = users * n_items + items
     said = [(rows[state.said.rows].astype(np.int64), state.said.data.observed) for state in states]

@@ -129,8 +129,8 @@ struct UserDraw {
         return log_density(n);
     }
 
-    // Draw w one after the other given comparisons with errors N(0, error^2): by how much each winner seemed to be ahead
-    // is drawn first.
+    // Draw w one after the other given comparisons with errors N(0, error^2): by how much each winner seemed to be
+    // ahead is drawn first.
     void draw_with_errors(i64 n, const i64* at, const i32* links, f64 error, Stream& stream) {
         const f64 precision = 1.0 / (error * error);
         for (i64 e = 0; e < n; ++e) {
@@ -152,8 +152,8 @@ struct UserDraw {
         }
     }
 
-    // Log-likelihood of comparisons with errors given w.
-    f64 log_likelihood(i64 n, const i64* at, const i32* links, f64 error) const {
+    // Log-likelihood of comparisons given values of the user's items that have errors with a standard deviation of 1.
+    static f64 log_likelihood(i64 n, const i64* at, const i32* links, const f64* values) {
         LogSum sum;
         f64 leads[N_LANES];
         i64 n_leads = 0;
@@ -165,11 +165,23 @@ struct UserDraw {
         for (i64 e = 0; e < n; ++e)
             for (i64 c = at[e]; c < at[e + 1]; ++c)
                 if (links[c] > 0) {
-                    leads[n_leads++] = (w[e] - w[links[c] - 1]) / error;
+                    leads[n_leads++] = values[e] - values[links[c] - 1];
                     if (n_leads == N_LANES) flush();
                 }
         flush();
         return sum.value();
+    }
+
+    // Log-likelihood of comparisons, whose errors have the first of two standard deviations; of w with the second; and
+    // of w that differ from what is expected as much as they do, in units in which errors have the second.
+    void compare_errors(i64 n, const i64* at, const i32* links, const f64* errors, f64* logs) {
+        const f64 first = 1.0 / errors[0], second = 1.0 / errors[1];
+        for (i64 e = 0; e < n; ++e) some[e] = first * w[e];
+        logs[0] = log_likelihood(n, at, links, some);
+        for (i64 e = 0; e < n; ++e) some[e] = second * w[e];
+        logs[1] = log_likelihood(n, at, links, some);
+        for (i64 e = 0; e < n; ++e) some[e] = first * f[e] + second * (w[e] - f[e]);
+        logs[2] = log_likelihood(n, at, links, some);
     }
 
     f64 log_density(i64 n) const {
@@ -285,15 +297,14 @@ EXPORT i64 gibbs_memory(i64 n_rankings, i64 n_factors, i64 n_cuts, i64 most) {
 // (M, F) the prior means of factors. The counts of the weights' Dirichlet prior, the precisions (F,) of factors, and
 // mean and precision of thresholds are so many steps apart for each user, 0 where they are the same for all. w (n,) the
 // utilities, part of the state but where items are rated. levels (n,) of ratings and rankings; of comparisons
-// n items with links, see draw_compared. errors (2,): the standard deviation of errors of comparisons, and another one to
-// try. logs (M, 2) becomes the log-likelihood, w integrated out (of rankings and comparisons without errors that of w; of
-// comparisons with errors theirs given w, with both standard deviations).
+// n items with links, see draw_compared. errors (2,): the standard deviation of errors of comparisons, and another one
+// to try. logs (M, 3) becomes the log-likelihood, w integrated out (of rankings and comparisons without errors that of
+// w; of comparisons with errors theirs given w, and with the other standard deviation, see compare_errors).
 EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const i32* codes, const i32* levels,
                        const i64* link_offsets, const i32* links, const f64* items, i64 n_rankings, i64 n_factors,
                        i64 n_cuts, const f64* counts, i64 counts_step, const f64* means, const f64* factor_precision,
-                       i64 factor_step, const f64* cut_precision, const f64* cut_mean, i64 cut_step,
-                       const f64* errors, const u64* key, i64 base, f64* users, f64* cuts, f64* w, f64* logs, i64 most,
-                       f64* memory) {
+                       i64 factor_step, const f64* cut_precision, const f64* cut_mean, i64 cut_step, const f64* errors,
+                       const u64* key, i64 base, f64* users, f64* cuts, f64* w, f64* logs, i64 most, f64* memory) {
     const i64 size = 1 + n_rankings + n_factors, width = padded(size);
     const Population p{n_rankings, n_factors, n_cuts, size, width, items};
     Arena arena(memory);
@@ -309,26 +320,27 @@ EXPORT void draw_users(i64 first, i64 last, i64 kind, const i64* offsets, const 
         for (i64 e = 0; e < n; ++e) draw.w[e] = w[begin + e];
         if (kind == RATED) {
             draw.ratings.find(n, levels + begin);
-            logs[2 * u] = draw.ratings.move(cuts + u * n_cuts, draw.f, stream);
+            logs[3 * u] = draw.ratings.move(cuts + u * n_cuts, draw.f, stream);
             draw.ratings.draw(draw.f, draw.lower, draw.upper, draw.w, stream);
         } else if (kind == RANKED) {
-            logs[2 * u] = draw.draw_ranked(n, draw.find_ranks(n, levels + begin), stream);
+            logs[3 * u] = draw.draw_ranked(n, draw.find_ranks(n, levels + begin), stream);
         } else if (kind == COMPARED_WITH_ERRORS) {
             draw.draw_with_errors(n, link_offsets + begin, links, errors[0], stream);
-            logs[2 * u] = draw.log_likelihood(n, link_offsets + begin, links, errors[0]);
         } else {
             const bool rated = kind == COMPARED_RATINGS;
             if (rated) draw.move_compared_cuts(cuts + u * n_cuts, n, link_offsets + begin, links, stream);
-            logs[2 * u] = draw.draw_compared(n, link_offsets + begin, links, rated, stream);
+            logs[3 * u] = draw.draw_compared(n, link_offsets + begin, links, rated, stream);
         }
-        logs[2 * u + 1] = kind == COMPARED_WITH_ERRORS
-                              ? draw.log_likelihood(n, link_offsets + begin, links, errors[1])
-                              : logs[2 * u];
         for (i64 e = 0; e < n; ++e) w[begin + e] = draw.w[e];
         draw.collect(n, user);
         draw.move_weights(user, stream);
         if (n_factors > 0) {
             draw.draw_factors(user, means + u * n_factors, factor_precision + u * factor_step, stream);
+        }
+        logs[3 * u + 1] = logs[3 * u + 2] = logs[3 * u];
+        if (kind == COMPARED_WITH_ERRORS) {
+            draw.expect(n, codes + begin, user);
+            draw.compare_errors(n, link_offsets + begin, links, errors, logs + 3 * u);
         }
     }
 }

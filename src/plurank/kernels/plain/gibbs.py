@@ -87,7 +87,7 @@ def draw_users(
 ) -> Floats:
     n_users, n_factors = factor_means.shape
     n_rankings = prior.counts.shape[-1]
-    logs, size = np.empty((n_users, 2)), 1 + n_rankings + n_factors
+    logs, size = np.empty((n_users, 3)), 1 + n_rankings + n_factors
     counts, cut_means, cut_precisions, factor_precisions = prior.for_each(n_users, n_factors)
     for u, (begin, end) in enumerate(itertools.pairwise(observed.offsets)):
         prior = UserPrior(counts[u], cut_means[u], cut_precisions[u])
@@ -101,7 +101,6 @@ def draw_users(
         elif observed.kind == "compared with errors":
             links = observed.link_offsets[begin : end + 1], observed.links
             _draw_with_errors(utilities, *links, f, errors[0], stream)
-            logs[u] = [_log_likelihood(utilities, *links, error) for error in errors]
         else:
             if observed.kind == "ranked":
                 _draw_ranked(utilities, said, f, stream)
@@ -111,7 +110,7 @@ def draw_users(
                 if observed.kind == "compared ratings":
                     thresholds = _move_compared_cuts(cuts[u], utilities, *links, prior, stream)
                 _draw_compared(utilities, *links, thresholds, f, stream)
-            logs[u] = -0.5 * ((utilities - f) ** 2).sum()
+            logs[u, :] = -0.5 * ((utilities - f) ** 2).sum()
         products = (x.T @ x)[:size, :size]
         gradient = ((utilities - f) @ x)[:size]
         _move_weights(user, gradient, products, prior.counts, stream)
@@ -120,6 +119,10 @@ def draw_users(
             precision = factor_precisions[u]
             right = precision * factor_means[u] + gradient[z] + products[z, z] @ user[z]
             user[z] = _draw_normal(products[z, z] + np.diag(precision), right, stream)
+        if observed.kind == "compared with errors":
+            f, (first, second) = x @ user, 1.0 / errors
+            values = first * utilities, second * utilities, first * f + second * (utilities - f)
+            logs[u] = [_log_likelihood(each, *links) for each in values]
     return logs
 
 
@@ -235,10 +238,10 @@ def _draw_with_errors(
         w[e] = mean + _quantile(np.array([stream.next()]))[0] / math.sqrt(total)
 
 
-def _log_likelihood(w: Floats, link_offsets: Integers, links: Codes, error: float) -> float:
+def _log_likelihood(values: Floats, link_offsets: Integers, links: Codes) -> float:
     own = links[link_offsets[0] : link_offsets[-1]]
-    winners = np.repeat(np.arange(len(w)), np.diff(link_offsets))[own > 0]
-    return float(np.log(_cdf((w[winners] - w[own[own > 0] - 1]) / error)).sum())
+    winners = np.repeat(np.arange(len(values)), np.diff(link_offsets))[own > 0]
+    return float(np.log(_cdf(values[winners] - values[own[own > 0] - 1])).sum())
 
 
 def _move_weights(user: Floats, gradient: Floats, products: Floats, counts: Floats, stream: _Stream) -> None:
