@@ -27,6 +27,7 @@ WRONG = {
         "--component": ["other", "mallows --mixing utility", "mallows --ensemble 2", "strict --checkpoint {out}"],
         "--mixing": ["other", "utility --method topic"],
         "--factors": ["-1", "two", "2 --method topic"],
+        "--inference": ["guessing", "sampling --mixing probability", "sampling --method topic"],
         "--ensemble": ["0", str(HUGE)],
         "--max-iter": ["0", str(HUGE)],
         "--detection": ["other --method topic", "whitened"],

@@ -145,7 +145,7 @@ def test_explained_by_user_is_for_fitted_models_of_ratings(halves):
     with pytest.raises(NotFittedError):
         MixedRanking().explained_by_user()
     model = MixedRanking(1, from_ratings=True).fit(halves[0].to_comparisons())
-    with pytest.raises(ParameterError, match="the model was fitted to comparisons"):
+    with pytest.raises(ParameterError, match="the posterior was not sampled"):
         model.explained_by_user()
 
 

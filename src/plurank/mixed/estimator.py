@@ -394,9 +394,10 @@ class MixedRanking(ItemFeatures, SampledRankings, OldAttributes):
         features: FeatureMatrix | None = None,
     ) -> FitResult:
         if self.inference == "sampling" or isinstance(source, (RatedItems, RatedStore)):
+            observations = as_sampled(source)
             if self.n_rankings != "auto":
                 check_enough_users(self.n_rankings, source.n_users)
-            return self._fit_rated(as_sampled(source), engine, on_progress, checkpoint, matrix, features)
+            return self._fit_rated(observations, engine, on_progress, checkpoint, matrix, features)
         if checkpoint is not None and isinstance(self.random_state, np.random.Generator):
             expected = ("an integer or None with ", Argument("checkpoint"))
             raise ParameterError(parameter="random_state", expected=expected, got="a generator")

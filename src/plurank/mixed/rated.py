@@ -121,7 +121,8 @@ def _count_sweeps(source: RatedSource, shape: Shape, max_iter: int) -> int:
     if len(source) >= MANY_OBSERVATIONS:
         return max_iter
     cost = len(source) + COST_OF_USER * source.n_users
-    most = SOME_SWEEPS if shape.n_factors else MOST_SWEEPS
+    predicts_only = shape.n_factors > 0 and source.kind != "comparison"  # whose errors are found slowly
+    most = SOME_SWEEPS if predicts_only else MOST_SWEEPS
     slow = SLOWNESS_OF_ORDERS if source.kind == "rank" and not shape.n_factors else 1
     return slow * int(max_iter * np.clip(FEW_OBSERVATIONS / cost, SOME_SWEEPS, most))
 
