@@ -672,3 +672,10 @@ def test_a_file_with_draws_that_have_no_share_is_refused(models, content, path):
     path.write_bytes(rezip(content, {"draw_shares_.npy": nothing}))
     with pytest.raises(DataError, match=r"model\.plurank"):
         plurank.load(path)
+
+
+def test_two_kinds_of_data_are_refused_with_what_to_do(small):
+    ratings = Ratings.from_frame(small.frame)
+    for both in ([ratings, ratings.to_comparisons()], (ratings, Rankings.from_frame(small.ballots))):
+        with pytest.raises(DataError, match=r"^expected one kind of data, got Ratings and \w+\. Fit the ratings"):
+            MixedRanking(2).fit(both)

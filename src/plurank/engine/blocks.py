@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from plurank import data
 from plurank.data.comparisons import Comparisons
 from plurank.data.rated import Rankings, RatedItems, Ratings
+from plurank.exceptions import DataError
 from plurank.store.folder import BaseStore
 from plurank.store.rated import RatedStore
 from plurank.store.store import Store
@@ -124,6 +125,12 @@ def as_observations(X: Any) -> Source:
     """Take data as they are, and a frame as what its columns say: comparisons, ratings or rankings."""
     if isinstance(X, (Comparisons, RatedItems, Store, RatedStore)):
         return X
+    if isinstance(X, (list, tuple)) and any(isinstance(each, (Comparisons, RatedItems)) for each in X):
+        kinds = " and ".join(type(each).__name__ for each in X)
+        raise DataError(
+            f"expected one kind of data, got {kinds}.",
+            hint="Fit the ratings or rankings, which say more about every item, and pass comparisons to update.",
+        )
     form = data.find_form(data.as_columns(X), None)
     kind: Any = {"ratings": Ratings, "rankings": Rankings}.get(form, Comparisons)
     made: Comparisons | RatedItems = kind.from_frame(X)

@@ -164,6 +164,10 @@ class SampledRankings(PeopleEffects, loadable=False):
             "mixing": "an item has one utility for a user: the weighted average of the rankings' scores, and an error",
         }
         if self.observed_ == "comparisons":
+            found["mixing"] = (
+                "an item has one utility for a user: the weighted average of the rankings' scores, and something of the "
+                "user's own"
+            )
             found["errors"] = "each comparison has an error of its own, so that users may contradict themselves"
         if posterior.scale.n_cuts:
             found["rating scale"] = f"{count(posterior.scale.n_cuts, 'threshold')} of each user between the values"
