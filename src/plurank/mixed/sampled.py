@@ -165,8 +165,8 @@ class SampledRankings(PeopleEffects, loadable=False):
         }
         if self.observed_ == "comparisons":
             found["mixing"] = (
-                "an item has one utility for a user: the weighted average of the rankings' scores, and something of the "
-                "user's own"
+                "an item has one utility for a user: the weighted average of the rankings' scores, and something of "
+                "the user's own"
             )
             found["errors"] = "each comparison has an error of its own, so that users may contradict themselves"
         if posterior.scale.n_cuts:
