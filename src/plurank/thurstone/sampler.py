@@ -300,8 +300,9 @@ class Chain:
         counts, slopes, gain = self._raise_prior(users, log_weights, power)
         raised_items = self._draw_items(raised_sums, item_key)
         chance = float(np.exp(min(gain + raised_items[1] - items[1], 0.0)))
-        self.move_size.adapt(chance)
-        if rng.random() >= chance:
+        taken = bool(rng.random() < chance)
+        self.move_size.adapt(chance, taken)
+        if not taken:
             return users, items
         for weights in self._weights():
             weights[:] = joint_move.raise_weights(weights, power)
