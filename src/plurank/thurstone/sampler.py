@@ -359,13 +359,15 @@ class Chain:
     def _draw_population(self, users: UserSums, items: Floats, rng: np.random.Generator) -> Population:
         before, table = self.population, items[:, : self.shape.size]
         mean, precision, item_slopes = before.item_mean, before.item_precision, before.item_slopes
-        if self.prior is None and self.items is not None:
-            mean, precision, item_slopes = self.items.draw(table, rng)
-        elif self.prior is None:
-            mean, precision = hyper.draw_normal_wishart(
-                len(table), table.sum(axis=0), table.T @ table, np.zeros(self.shape.size), hyper.ITEM_COUNT,
-                hyper.ITEM_FREEDOM, hyper.ITEM_SCALE, rng,
-            )  # fmt: skip
+        if self.prior is None:
+            scales = hyper.draw_item_scales(precision, rng)
+            if self.items is not None:
+                mean, precision, item_slopes = self.items.draw(table, scales, rng)
+            else:
+                mean, precision = hyper.draw_normal_wishart(
+                    len(table), table.sum(axis=0), table.T @ table, np.zeros(self.shape.size), hyper.ITEM_COUNT,
+                    hyper.ITEM_FREEDOM, scales, rng,
+                )  # fmt: skip
         cut_mean, cut_precision = before.cut_mean, before.cut_precision
         if len(cut_mean):
             cut_mean, cut_precision = hyper.draw_normal_wishart(
