@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import gammaln, ndtri
 
 from plurank.engine.local import one_blas_thread
@@ -96,6 +97,21 @@ def test_the_prior_of_weights_stays_in_its_posterior_and_moves(n, rng):
     assert np.abs(z_scores(numbers(after), expected)).max() < LARGEST_Z
     assert (after != before).all()
     assert abs(np.corrcoef(numbers(before)[:, 1], numbers(after)[:, 1])[0, 1]) < 0.9
+
+
+def test_deviations_of_items_are_half_t_and_scales_keep_their_prior(rng):
+    """Scales from their prior, precisions given these, and scales given precisions have the same distributions."""
+    n, size, freedom = 4000, 3, hyper.ITEM_FREEDOM + 1.0
+    scales = 2.0 * freedom * hyper.ITEM_SCALE**2 * rng.gamma(0.5, size=(n, size))
+    precisions = [hyper.draw_wishart(size + hyper.ITEM_FREEDOM, np.diag(each), rng) for each in scales]
+    deviations = np.sqrt(np.diagonal(np.linalg.inv(precisions), axis1=1, axis2=2)) / hyper.ITEM_SCALE
+    again = np.array([hyper.draw_item_scales(precision, rng) for precision in precisions])
+    for k in range(size):
+        assert stats.kstest(deviations[:, k], lambda x: 1.0 - 2.0 * stats.t.sf(x, freedom)).pvalue > 1e-3
+        assert stats.ks_2samp(again[:, k], scales[:, k]).pvalue > 1e-3
+    # they depend on the precision: given one of small deviations, they are small, too
+    small, large = (hyper.draw_item_scales(precision * np.eye(size), rng) for precision in (1e4, 1e-4))
+    assert small.max() < 0.1 < large.min()
 
 
 def test_one_ranking_has_nothing_to_draw(rng):

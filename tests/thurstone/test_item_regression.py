@@ -34,10 +34,10 @@ def z_scores(draws, expected):
 def test_mean_precision_and_slopes_are_drawn_from_their_conjugate_posterior(rng):
     features, table = rng.standard_normal((12, 2)), rng.standard_normal((12, 2))
     regression = ItemRegression(FeatureMatrix(features, np.array([0, 1])))
-    draws = []
+    draws, scales = [], np.array([0.5, 2.0])
     for _ in range(2000):
         regression.precisions = np.array([0.5, 4.0])
-        draws.append(regression.draw(table, rng))
+        draws.append(regression.draw(table, scales, rng))
     means, precisions, slopes = (np.array(part) for part in zip(*draws, strict=True))
     # the prior as observations of their own: rows that predict 0, with the weights of the prior
     design = np.hstack([np.ones((12, 1)), features])
@@ -45,7 +45,7 @@ def test_mean_precision_and_slopes_are_drawn_from_their_conjugate_posterior(rng)
     whole, seen = np.vstack([design, more]), np.vstack([table, np.zeros((3, 2))])
     expected = np.linalg.lstsq(whole, seen, rcond=None)[0]
     rest = seen - whole @ expected
-    inverse_scale, degrees = hyper.ITEM_SCALE * np.eye(2) + rest.T @ rest, 2 + hyper.ITEM_FREEDOM + 12
+    inverse_scale, degrees = np.diag(scales) + rest.T @ rest, 2 + hyper.ITEM_FREEDOM + 12
     drawn = np.concatenate([means[:, None], slopes], axis=1)
     covariance = np.linalg.inv(whole.T @ whole)[:, :, None, None] * inverse_scale / (degrees - 2 - 1)
     apart = drawn - expected
@@ -61,7 +61,7 @@ def test_scales_and_slopes_have_their_prior_where_vectors_do(rng):
     regression = ItemRegression(features)
     table, scales = rng.standard_normal((4, 2)), []
     for _ in range(2000):
-        mean, precision, slopes = regression.draw(table, rng)
+        mean, precision, slopes = regression.draw(table, np.ones(2), rng)
         root = np.linalg.inv(np.linalg.cholesky(precision))
         table = regression.means(mean, slopes) + rng.standard_normal(table.shape) @ root
         scales.append(regression.precisions**-0.5)
@@ -76,7 +76,7 @@ def test_columns_that_say_nothing_have_small_slopes(rng):
     slopes = np.array([[1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
     table = features @ slopes + rng.standard_normal((200, 2))
     regression = ItemRegression(FeatureMatrix(features, np.arange(3)))
-    drawn = np.array([regression.draw(table, rng)[2] for _ in range(300)])[100:]
+    drawn = np.array([regression.draw(table, np.ones(2), rng)[2] for _ in range(300)])[100:]
     np.testing.assert_allclose(drawn.mean(axis=0)[0], slopes[0], atol=0.3)  # 4 standard errors of 1 / sqrt(200)
     plain = np.linalg.lstsq(features, table, rcond=None)[0][1:]
     assert np.abs(drawn.mean(axis=0)[1:]).max() < 0.9 * np.abs(plain).max()

@@ -69,3 +69,32 @@ def test_moves_without_observations_keep_the_prior_of_weights_and_counts(rng):
     for one, other in zip(np.array(before).T, np.array(after).T, strict=True):
         assert stats.ks_2samp(one, other).pvalue > 1e-3
         assert (one != other).mean() > 0.3  # and they do move
+
+
+def test_steps_that_go_on_in_one_direction_keep_a_distribution(rng):
+    """A guided walk over a standard normal coordinate, with steps that hardly adapt any more."""
+    before, after, turns, taken_moves = [], [], 0, 0
+    for x in rng.standard_normal(3000):
+        step = joint_move.Step()
+        step.log_size, step.n, step.sign = 0.0, 10**9, float(rng.choice([-1.0, 1.0]))
+        before.append(x)
+        for _ in range(8):
+            there, sign = x + np.log(step.draw(rng)), step.sign
+            assert np.sign(there - x) == sign
+            chance = float(np.exp(min(0.5 * (x**2 - there**2), 0.0)))
+            taken = bool(rng.random() < chance)
+            step.adapt(chance, taken)
+            assert step.sign == (sign if taken else -sign)
+            x, turns, taken_moves = (there if taken else x), turns + (not taken), taken_moves + taken
+        after.append(x)
+    assert stats.kstest(after, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(before, after)[0, 1]) < 0.3  # and it does move
+    assert turns
+    assert taken_moves
+
+
+def test_steps_become_larger_where_most_are_taken_and_smaller_where_few_are():
+    for chance, grows in ((1.0, True), (0.0, False)):
+        step = joint_move.Step()
+        step.adapt(chance, taken=True)
+        assert (step.log_size > np.log(joint_move.FIRST_STEP)) == grows

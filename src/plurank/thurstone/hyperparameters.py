@@ -1,7 +1,8 @@
 """Priors of items, user weights, thresholds and factors, and how they are drawn given what they are priors of.
 
-Ours. Items: Gaussian with a Normal-Wishart prior, as in Bayesian matrix factorisation. Weights: Dirichlet, with a
-log-normal prior of its concentration and a uniform one of its mean. Thresholds of a user, as the first and the
+Ours. Items: Gaussian with a Normal-Wishart prior, as in Bayesian matrix factorisation; its scales are drawn, too, so
+that standard deviations are half-t (Huang and Wand 2013) and data say how far rankings lie apart. Weights: Dirichlet,
+with a log-normal prior of its concentration and a uniform one of its mean. Thresholds of a user, as the first and the
 logarithms of the gaps: Gaussian with a Normal-Wishart prior. Factors of a user: unit Gaussian around a regression on
 exposure.
 """
@@ -16,7 +17,7 @@ from scipy.special import ndtri
 
 from plurank.types import Floats
 
-ITEM_FREEDOM, ITEM_SCALE, ITEM_COUNT = 2.0, 1.0, 1.0  # degrees beyond the dimension, precision's scale, items' worth
+ITEM_FREEDOM, ITEM_SCALE, ITEM_COUNT = 2.0, 1.0, 1.0  # degrees beyond the dimension, scale of deviations, items' worth
 CUT_FREEDOM, CUT_SCALE, CUT_COUNT = 2.0, 0.5, 0.1
 FIRST_SPREAD = 1.2  # of utilities, by which initial thresholds are wider than those of a standard normal
 LEAST_GAP = 0.05
@@ -98,14 +99,24 @@ def first_counts(n_rankings: int) -> Floats:
     return np.full(n_rankings, CONCENTRATION_SHARE)
 
 
+def draw_item_scales(precision: Floats, rng: np.random.Generator) -> Floats:
+    """Draw the diagonal (D,) of the inverse scale of the items' precision (D, D), given that.
+
+    With it, the standard deviations of items are half-t with ``ITEM_FREEDOM + 1`` degrees of freedom.
+    """
+    freedom = ITEM_FREEDOM + 1.0
+    rates = ITEM_SCALE**-2 + freedom * np.diagonal(precision)
+    return np.asarray(2.0 * freedom * rng.gamma(0.5 * (freedom + len(precision)), size=len(precision)) / rates)
+
+
 def draw_normal_wishart(
-    n: int, sums: Floats, products: Floats, mean: Floats, count: float, freedom: float, scale: float,
+    n: int, sums: Floats, products: Floats, mean: Floats, count: float, freedom: float, scale: float | Floats,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Draw mean (D,) and precision (D, D) of a Gaussian, given the sums (D,) and products (D, D) of n draws from it.
 
     The prior is Normal-Wishart: mean ``mean``, known as from ``count`` draws; ``D + freedom`` degrees of freedom, and
-    the inverse of the precision's scale is ``scale`` times the identity.
+    the inverse of the precision's scale is diagonal, ``scale`` or (D,).
     """
     size = len(mean)
     centre = sums / max(n, 1)
@@ -185,12 +196,13 @@ def log_gain_of_errors(errors: Floats) -> float:
     return float(0.5 * (first**2 - second**2))
 
 
-def log_gain_of_units(item_precision: Floats, growth: float) -> float:
+def log_gain_of_units(item_precision: Floats, scales: Floats, growth: float) -> float:
     """Return by how much the log prior density of items and of their mean and precision (D, D) grows, with the
-    Jacobian, where items and mean grow by a factor and the precision shrinks by its square."""
+    Jacobian, where items and mean grow by a factor and the precision shrinks by its square; scales: the inverse scale
+    of the precision's prior, (D,)."""
     size = len(item_precision)
-    shrunk = float(np.trace(item_precision)) * (1.0 - growth**-2)
-    return 0.5 * ITEM_SCALE * shrunk - size * (size + ITEM_FREEDOM) * math.log(growth)
+    shrunk = float(scales @ np.diagonal(item_precision)) * (1.0 - growth**-2)
+    return 0.5 * shrunk - size * (size + ITEM_FREEDOM) * math.log(growth)
 
 
 def draw_exposure_effects(

@@ -51,14 +51,15 @@ class ItemRegression:
         """Return what items (Q, D) are expected to be."""
         return np.asarray(mean + self.features.matrix @ slopes)
 
-    def draw(self, table: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-        """Draw mean (D,), precision (D, D) and slopes (P, D) of vectors (Q, D), and then the scales of slopes."""
+    def draw(self, table: Floats, scales: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Draw mean (D,), precision (D, D) and slopes (P, D) of vectors (Q, D), and then the scales of slopes; scales:
+        the inverse scale of the precision's prior, (D,)."""
         n, size = table.shape
         prior = np.append(hyper.ITEM_COUNT, self.precisions[self.features.groups])
         root = cho_factor(self.products + np.diag(prior), lower=True)
         sums = self.design.T @ table
         fitted = cho_solve(root, sums)
-        inverse_scale = hyper.ITEM_SCALE * np.eye(size) + table.T @ table - sums.T @ fitted
+        inverse_scale = np.diag(scales) + table.T @ table - sums.T @ fitted
         precision = hyper.draw_wishart(size + hyper.ITEM_FREEDOM + n, inverse_scale, rng)
         noise = solve_triangular(root[0].T, rng.standard_normal(fitted.shape), lower=False)
         own = solve_triangular(np.linalg.cholesky(precision), noise.T, lower=True, trans="T").T

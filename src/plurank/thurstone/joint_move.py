@@ -16,7 +16,7 @@ from plurank.thurstone.hyperparameters import SMALLEST_WEIGHT, log_density_of_co
 from plurank.types import Floats
 
 FIRST_STEP = 0.1  # standard deviation of the logarithm of a power
-WANTED = 0.3  # share of moves that are taken
+WANTED = 0.6  # share of moves that are taken: enough to go on in one direction
 NEWTON_STEPS = 30
 
 
@@ -71,16 +71,19 @@ def log_ratio(before: Weights, after: Weights, power: float, log_jacobian: float
 
 
 class Step:
-    """The size of moves, which adapts so that a good share of them is taken."""
+    """The size of moves, which adapts so that a good share of them is taken; and their direction, which stays until one
+    is not (the guided walk of Gustafson 1998): chains walk along the ridge instead of to and fro."""
 
     def __init__(self) -> None:
-        self.log_size, self.n = float(np.log(FIRST_STEP)), 0
+        self.log_size, self.n, self.sign = float(np.log(FIRST_STEP)), 0, 1.0
 
     def draw(self, rng: np.random.Generator) -> float:
         """Draw a power."""
-        return float(np.exp(np.exp(self.log_size) * rng.standard_normal()))
+        return float(np.exp(self.sign * np.exp(self.log_size) * abs(rng.standard_normal())))
 
-    def adapt(self, chance: float) -> None:
-        """Learn from a move that was taken with this probability."""
+    def adapt(self, chance: float, taken: bool) -> None:
+        """Learn from a move that was taken with this probability, and turn round if it was not."""
         self.n += 1
         self.log_size += (chance - WANTED) / self.n**0.6
+        if not taken:
+            self.sign = -self.sign

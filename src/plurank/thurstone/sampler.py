@@ -328,8 +328,9 @@ class Chain:
         counts, slopes, gain = self._raise_prior(users, log_weights, power)
         raised_items = self._draw_items(raised_sums, item_key)
         chance = float(np.exp(min(gain + raised_items[1] - items[1], 0.0)))
-        self.move_size.adapt(chance)
-        if rng.random() >= chance:
+        taken = bool(rng.random() < chance)
+        self.move_size.adapt(chance, taken)
+        if not taken:
             return users, items
         for weights in self._weights():
             weights[:] = joint_move.raise_weights(weights, power)
@@ -346,13 +347,16 @@ class Chain:
         users, before, growth = sums.users, self.population, float(errors[1] / errors[0])
         gain, size = hyper.log_gain_of_errors(errors) - users.log_likelihood, self.error_size
         if self._moves_units():
-            gain += users.log_likelihood_in_units + hyper.log_gain_of_units(before.item_precision, growth)
+            scales = hyper.draw_item_scales(before.item_precision, rng)
+            gain += users.log_likelihood_in_units
+            gain += hyper.log_gain_of_units(before.item_precision, scales, growth)
             size = self.unit_size
         else:
             gain += users.log_likelihood_tried
         chance = float(np.exp(min(gain, 0.0)))
-        size.adapt(chance)
-        if rng.random() >= chance:
+        taken = bool(rng.random() < chance)
+        size.adapt(chance, taken)
+        if not taken:
             return sums.items
         self.population = before._replace(error=float(errors[1]))
         return self._change_units(sums.items, growth) if self._moves_units() else sums.items
@@ -427,13 +431,15 @@ class Chain:
     def _draw_population(self, users: UserSums, items: Floats, rng: np.random.Generator) -> Population:
         before, table = self.population, items[:, : self.shape.size]
         mean, precision, item_slopes = before.item_mean, before.item_precision, before.item_slopes
-        if self.prior is None and self.items is not None:
-            mean, precision, item_slopes = self.items.draw(table, rng)
-        elif self.prior is None:
-            mean, precision = hyper.draw_normal_wishart(
-                len(table), table.sum(axis=0), table.T @ table, np.zeros(self.shape.size), hyper.ITEM_COUNT,
-                hyper.ITEM_FREEDOM, hyper.ITEM_SCALE, rng,
-            )  # fmt: skip
+        if self.prior is None:
+            scales = hyper.draw_item_scales(precision, rng)
+            if self.items is not None:
+                mean, precision, item_slopes = self.items.draw(table, scales, rng)
+            else:
+                mean, precision = hyper.draw_normal_wishart(
+                    len(table), table.sum(axis=0), table.T @ table, np.zeros(self.shape.size), hyper.ITEM_COUNT,
+                    hyper.ITEM_FREEDOM, scales, rng,
+                )  # fmt: skip
         cut_mean, cut_precision = before.cut_mean, before.cut_precision
         if len(cut_mean):
             cut_mean, cut_precision = hyper.draw_normal_wishart(

@@ -17,6 +17,7 @@ enum Kind : i64 { RATED, RANKED, COMPARED, COMPARED_RATINGS, COMPARED_WITH_ERROR
 
 constexpr i64 MOST_SHRINKS = 200;  // of a slice; it halves about every time
 constexpr f64 FARTHEST = 690.0;    // logarithm of a ratio of weights
+constexpr f64 STRETCH = 1.4;       // standard deviation of the logarithm of a factor, times sqrt(n - 1)
 
 // What is the same for all users of a sweep.
 struct Population {
@@ -86,6 +87,28 @@ struct UserDraw {
         thresholds.move(coordinates, stream, n, [&](i64) { return n; }, gain, [](i64) {});
     }
 
+    // Shift all w of a user, and stretch them around their mean, which no order notices: one by one they would move no
+    // further than the next ones let them. The shift is drawn, the factor proposed (Metropolis).
+    void shift_and_stretch(i64 n, Stream& stream) {
+        const f64 n_own = static_cast<f64>(n), n_apart = n_own - 1.0;
+        f64 mean = 0.0, expected = 0.0, squares = 0.0, along = 0.0;
+        for (i64 e = 0; e < n; ++e) {
+            mean += w[e] / n_own;
+            expected += f[e] / n_own;
+        }
+        for (i64 e = 0; e < n; ++e) {
+            squares += (w[e] - mean) * (w[e] - mean);
+            along += (w[e] - mean) * f[e];
+        }
+        const Lanes uniforms = stream.next_lanes(), normals = normal_quantile(uniforms);
+        const f64 step = n > 1 ? STRETCH * normals[1] / __builtin_sqrt(n_apart) : 0.0;
+        f64 factor = exp(all(step))[0];
+        const f64 gain = n_apart * step + (factor - 1.0) * (along - 0.5 * squares * (factor + 1.0));
+        if (!(log(all(max(uniforms[2], TINY)))[0] < gain)) factor = 1.0;
+        const f64 centre = expected + normals[0] / __builtin_sqrt(n_own);
+        for (i64 e = 0; e < n; ++e) w[e] = centre + factor * (w[e] - mean);
+    }
+
     // Draw w between those of the next levels: first of all even levels, then of all odd ones.
     f64 draw_ranked(i64 n, i64 n_levels, Stream& stream) {
         for (i64 parity = 0; parity < 2; ++parity) {
@@ -109,6 +132,7 @@ struct UserDraw {
                       truncated_normal(load(some + c), load(lower + c), load(upper + c), stream.next_lanes()));
             for (i64 c = 0; c < n_chosen; ++c) w[chosen[c]] = some[c];
         }
+        if (n > 0) shift_and_stretch(n, stream);
         return log_density(n);
     }
 

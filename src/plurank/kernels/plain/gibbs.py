@@ -15,6 +15,7 @@ from plurank.types import Codes, Floats, Integers
 UNBOUNDED = 1e6
 MOST_SHRINKS = 200
 FARTHEST = 690.0
+STRETCH = 1.4
 STEP = 2.0
 INFORMATION = 0.6
 TINY = 1e-300
@@ -207,6 +208,21 @@ def _draw_ranked(w: Floats, levels: Codes, f: Floats, stream: _Stream) -> None:
         lower = np.array([w[ranks == ranks[e] - 1].max(initial=-UNBOUNDED) for e in chosen])
         upper = np.array([w[ranks == ranks[e] + 1].min(initial=UNBOUNDED) for e in chosen])
         w[chosen] = _truncated_normal(f[chosen], lower, upper, stream.uniforms(len(chosen)))
+    if len(w):
+        _shift_and_stretch(w, f, stream)
+
+
+def _shift_and_stretch(w: Floats, f: Floats, stream: _Stream) -> None:
+    """Shift all w, and stretch them around their mean, which no order notices."""
+    n_apart = len(w) - 1.0
+    apart, uniforms = w - w.mean(), stream.uniforms(4)
+    shift, normal = _quantile(uniforms[:2]).tolist()
+    step = STRETCH * normal / math.sqrt(n_apart) if n_apart else 0.0
+    factor = math.exp(step)
+    gain = n_apart * step + (factor - 1.0) * (apart @ f - 0.5 * (factor + 1.0) * apart @ apart)
+    if not math.log(max(uniforms[2], TINY)) < gain:
+        factor = 1.0
+    w[:] = f.mean() + shift / math.sqrt(len(w)) + factor * apart
 
 
 def _draw_compared(
