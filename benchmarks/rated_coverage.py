@@ -1,4 +1,4 @@
-"""Ratings, votes and rankings simulated from the model: are parameters recovered, and do intervals hold?
+"""Ratings, votes, rankings and comparisons simulated from the model: are parameters recovered, and do intervals hold?
 
     python -m benchmarks.rated_coverage [--seeds 5] [--calibration 40] [--kinds rankings] [--first-seed 1000]
 
@@ -30,8 +30,13 @@ from plurank.thurstone.sampler import Chain, Observations, Shape
 CASES = [  # kind, users, items, observations of a user, rankings
     ("ratings", 300, 20, 12, 2), ("ratings", 1000, 30, 15, 3), ("votes", 500, 30, 20, 2), ("votes", 1000, 40, 25, 3),
     ("rankings", 500, 10, 10, 2), ("rankings", 1000, 20, 10, 3),
+    ("comparisons", 500, 10, 20, 2), ("comparisons", 1000, 20, 40, 3),
 ]  # fmt: skip
-CUTS = {"ratings": np.array([-2.0, 0.2, 0.3, 0.3]), "votes": np.array([-0.6, 0.0]), "rankings": np.zeros(0)}
+CUTS = {
+    "ratings": np.array([-2.0, 0.2, 0.3, 0.3]), "votes": np.array([-0.6, 0.0]), "rankings": np.zeros(0),
+    "comparisons": np.zeros(0),
+}  # fmt: skip
+ERROR = 1.5  # of each comparison
 CUT_SPREAD, SCORE_SCALE, CONCENTRATION = 0.4, 1.2, 2.0
 Z90 = 1.6449
 BURN_IN, N_DRAWS, THIN = 500, 100, 75  # of a chain for the calibration
@@ -41,6 +46,8 @@ Floats = NDArray[np.float64]
 def observe(kind: str, scores: Floats, weights: Floats, cuts: Floats, n_own: int, rng: np.random.Generator) -> Any:
     """Let users (M, K) rate or rank some of the items, with thresholds (M, C) as coordinates."""
     n_users, n_items = len(weights), len(scores)
+    if kind == "comparisons":
+        return compare(weights @ scores.T, n_own, rng)
     items = np.array([rng.choice(n_items, n_own, replace=False) for _ in range(n_users)])
     utilities = np.take_along_axis(weights @ scores.T, items, axis=1) + rng.standard_normal(items.shape)
     users = np.repeat(np.arange(n_users), n_own)
@@ -52,14 +59,26 @@ def observe(kind: str, scores: Floats, weights: Floats, cuts: Floats, n_own: int
     return plurank.Ratings.from_arrays(users, items.ravel(), values.ravel().astype(float))
 
 
+def compare(expected: Floats, n_own: int, rng: np.random.Generator) -> plurank.Comparisons:
+    """Let users, with expected utilities (M, Q), compare some pairs of items, with errors."""
+    own = expected + rng.standard_normal(expected.shape)
+    users = np.repeat(np.arange(len(own)), n_own)
+    left = rng.integers(0, own.shape[1], len(users))
+    right = (left + rng.integers(1, own.shape[1], len(users))) % own.shape[1]
+    ahead = own[users, left] - own[users, right] + ERROR * rng.standard_normal(len(users)) > 0.0
+    sides = np.where(ahead, left, right), np.where(ahead, right, left)
+    return plurank.Comparisons.from_arrays(users, *sides)
+
+
 def cover(kind: str, n_users: int, n_items: int, n_own: int, n_rankings: int, seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     scores = SCORE_SCALE * (rng.standard_normal((n_items, 1)) / 2 + rng.standard_normal((n_items, n_rankings)))
     weights = rng.dirichlet(np.full(n_rankings, CONCENTRATION / n_rankings), n_users)
     cuts = CUTS[kind] + CUT_SPREAD * rng.standard_normal((n_users, len(CUTS[kind])))
     said = observe(kind, scores, weights, cuts, n_own, rng)
-    model = plurank.MixedRanking(n_rankings, n_factors=0, random_state=seed).fit(said)
-    truth = LOG_ODDS * (scores - scores.mean(axis=0))
+    model = plurank.MixedRanking(n_rankings, inference="sampling", n_factors=0, random_state=seed).fit(said)
+    unit = np.sqrt(2.0 / (2.0 + ERROR**2)) if kind == "comparisons" else 1.0
+    truth = unit * LOG_ODDS * (scores - scores.mean(axis=0))
     order = match_rankings(truth, model.scores_)
     truth, weights = truth[:, order], weights[:, order]
     inside = np.abs(model.scores_ - truth) <= Z90 * model.score_errors_
@@ -72,7 +91,7 @@ def cover(kind: str, n_users: int, n_items: int, n_own: int, n_rankings: int, se
         "weight_error": np.abs(weights - model.user_weights_).mean(), "concentration": model.concentration_,
         "pair_r_hat": model.convergence_["pair_r_hat"],
     }  # fmt: skip
-    if kind != "rankings":
+    if len(CUTS[kind]):
         row["threshold_error"] = float(
             np.abs(model.rating_scale()["threshold"].drop_nulls().to_numpy() - as_thresholds(cuts).mean(axis=0)).mean()
         )
@@ -89,8 +108,7 @@ def calibrate(seed: int, n_users: int = 60, n_items: int = 12, n_own: int = 8) -
     first = np.array([-0.8, 0.3])
     total = np.exp(np.log(hyper.CONCENTRATION_SHARE * 2) + rng.standard_normal())
     counts = total * rng.dirichlet(np.ones(2))
-    scales = 2.0 * (hyper.ITEM_FREEDOM + 1.0) * hyper.ITEM_SCALE**2 * rng.gamma(0.5, size=shape.size)
-    precision = hyper.draw_wishart(shape.size + hyper.ITEM_FREEDOM, np.diag(scales), rng)
+    precision = hyper.draw_wishart(shape.size + hyper.ITEM_FREEDOM, hyper.ITEM_SCALE * np.eye(shape.size), rng)
     covariance = np.linalg.inv(precision)
     mean = rng.multivariate_normal(np.zeros(shape.size), covariance / hyper.ITEM_COUNT)
     table = rng.multivariate_normal(mean, covariance, n_items)

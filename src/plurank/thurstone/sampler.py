@@ -347,7 +347,7 @@ class Chain:
         users, before, growth = sums.users, self.population, float(errors[1] / errors[0])
         gain, size = hyper.log_gain_of_errors(errors) - users.log_likelihood, self.error_size
         if self._moves_units():
-            scales = hyper.draw_item_scales(before.item_precision, rng)
+            scales = self._item_scales(rng)
             gain += users.log_likelihood_in_units
             gain += hyper.log_gain_of_units(before.item_precision, scales, growth)
             size = self.unit_size
@@ -432,7 +432,7 @@ class Chain:
         before, table = self.population, items[:, : self.shape.size]
         mean, precision, item_slopes = before.item_mean, before.item_precision, before.item_slopes
         if self.prior is None:
-            scales = hyper.draw_item_scales(precision, rng)
+            scales = self._item_scales(rng)
             if self.items is not None:
                 mean, precision, item_slopes = self.items.draw(table, scales, rng)
             else:
@@ -455,6 +455,13 @@ class Chain:
         return Population(
             items, mean, precision, counts, cut_mean, cut_precision, *coefficients, slopes, item_slopes, before.error
         )
+
+    def _item_scales(self, rng: np.random.Generator) -> Floats:
+        """Draw the inverse scale of the prior of items' precision, (D,): fixed where thresholds tell how far rankings
+        lie apart. Orders and comparisons hardly do, and a fixed scale would pull rankings together."""
+        if self.observations.scale.n_cuts:
+            return np.full(self.shape.size, hyper.ITEM_SCALE)
+        return hyper.draw_item_scales(self.population.item_precision, rng)
 
     def _draw_counts(self, users: UserSums, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw the Dirichlet counts (K,) of users, and the slopes (P, K) of their logarithms on covariates."""
