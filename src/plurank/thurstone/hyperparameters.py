@@ -1,7 +1,7 @@
 """Priors of items, user weights, thresholds and factors, and how they are drawn given what they are priors of.
 
-Ours. Items: Gaussian with a Normal-Wishart prior, as in Bayesian matrix factorisation; without thresholds its scales are
-drawn, too, so that standard deviations are half-t (Huang and Wand 2013) and data say how far rankings lie apart.
+Ours. Items: Gaussian with a Normal-Wishart prior, as in Bayesian matrix factorisation; without thresholds its scales
+are drawn, too, so that standard deviations are half-t (Huang and Wand 2013) and data say how far rankings lie apart.
 Weights: Dirichlet, with a log-normal prior of its concentration and a uniform one of its mean. Thresholds of a user, as
 the first and the logarithms of the gaps: Gaussian with a Normal-Wishart prior. Factors of a user: unit Gaussian around
 a regression on exposure.
