@@ -56,7 +56,7 @@ def compare(name: str, folder: Path, task: Any, seed: int) -> list[dict[str, Any
                 {
                     "set": name, "task": task, "given": given, "seed": seed, "method": method,
                     "n_comparisons": len(data), "n_questions": len(answers), "log_likelihood": round(found, 5),
-                    "cpu_seconds": round(took, 2), "pair_r_hat": round((model.convergence_ or {}).get("pair_r_hat", 1), 3),
+                    "cpu_seconds": round(took, 2),
                 }
             )  # fmt: skip
             print(rows[-1], flush=True)
