@@ -35,6 +35,8 @@ from plurank.types import Floats, Integers, Progress, silent
 
 LOG_ODDS = 1.702 / np.sqrt(2.0)  # of a difference of 1 between expected utilities: ndtr(x) is about expit(1.702 x)
 N_DRAWS = 40  # that predictions average over
+# Of comparisons, whose predictions rest on utilities as they were drawn, so many more if they take no more bytes.
+MOST_DRAWS, SMALL_BYTES = 160, 10**8
 LEAST_CHAINS = 2
 # Sweeps for each iteration allowed: where observations are few, sweeps cost little, and intervals need more of them.
 MOST_SWEEPS, SOME_SWEEPS, FEW_OBSERVATIONS, MANY_OBSERVATIONS = 8.0, 3.0, 100_000, 200_000
@@ -229,7 +231,10 @@ def _part_of(on_progress: Progress, number: int, n: int) -> Progress:
 def _count_draws(source: RatedSource, shape: Shape, scale: Scale) -> int:
     """Return how many draws to keep in all."""
     each = 4 * max(source.n_users, 1) * (shape.size - 1 + scale.n_cuts)
-    each += 4 * len(source) if source.kind == "comparison" else 0
+    if source.kind == "comparison":
+        each += 4 * len(source)
+        if SMALL_BYTES // each > N_DRAWS:
+            return int(min(SMALL_BYTES // each, MOST_DRAWS))
     return int(np.clip(MOST_BYTES // each, FEWEST_DRAWS, N_DRAWS))
 
 

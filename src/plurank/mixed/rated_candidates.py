@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SAMPLE = 400_000  # observations that choices are made by
 SHARE = 0.2  # of a user's items that are held out
 CHOICE_LENGTH, BALLOT_LENGTH = Length(60, 10, 4), Length(150, 10, 10)  # orders take longer to find what voters share
-COMPARED_LENGTH = Length(150, 20, 10)  # as do comparisons
+COMPARED_LENGTH = Length(150, 50, 4)  # as do comparisons
 MOST_PAIRS = 10  # for each item held out
 LEAST_HELD_OUT = 20  # pairs, or nothing is chosen
 FOLDS, ENOUGH_VOTERS = 4, 2000  # of voters; if so many are in one fold, it is enough
