@@ -246,3 +246,13 @@ def test_comparisons_link_both_items_once_for_every_time_they_were_compared():
     assert observed.codes.tolist() == [0, 1, 0, 2]
     assert observed.link_offsets.tolist() == [0, 3, 6, 7, 8]
     assert observed.links.tolist() == [2, 2, -2, 1, -1, -1, -2, 1]
+
+
+def test_numbers_of_rankings_are_chosen_by_sampling_where_that_is_asked_for(data):
+    found = plurank.select_rankings(data, (1, 2), inference="sampling", max_iter=4, random_state=0)
+    assert found.mixing == "utility"
+    assert found.n_rankings in (1, 2)
+    fitted = fit(data, "auto", max_iter=4)
+    assert f"{fitted.n_rankings_} ranking" in fitted.selection_["answer"]
+    with pytest.raises(ParameterError, match="mixes utilities of scores"):
+        plurank.select_rankings(data, (1, 2), "probability", inference="sampling")

@@ -60,7 +60,7 @@ def fit_command(
     inference: Annotated[
         Inference | None,
         typer.Option(
-            help="For comparisons: the most probable scores, or draws from the posterior: slower, and mostly better.",
+            help="For comparisons: the most probable scores, or draws from the posterior: slower, often better.",
             show_default="optimisation",
         ),
     ] = None,

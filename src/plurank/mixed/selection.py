@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from plurank.choices import MIXINGS, Mixing
+from plurank.data.comparisons import Comparisons
 from plurank.data.rated import RatedItems
 from plurank.data.split import too_few
 from plurank.engine.blocks import as_observations, as_source
@@ -15,6 +16,7 @@ from plurank.exceptions import ParameterError
 from plurank.metrics.predictions import Influence
 from plurank.mixed.candidates import CandidateRow, Candidates, Choice
 from plurank.mixed.estimator import MixedRanking, check_enough_users
+from plurank.mixed.sampled import as_sampled
 from plurank.random import RandomState
 from plurank.text import count
 from plurank.types import Progress, silent
@@ -114,6 +116,7 @@ def select_rankings(
 
     Ratings, votes and rankings are modelled directly, as by ``MixedRanking.fit``, which is utility mixing; held out are
     items of every user, and each candidate has one short chain. With ``mixing="probability"`` they are compared.
+    Comparisons are sampled likewise with ``inference="sampling"``.
 
     Parameters
     ----------
@@ -154,7 +157,7 @@ def select_rankings(
     """
     numbers, ways = _check_candidates(candidates, mixing)
     source = as_observations(X)
-    rated = source if isinstance(source, RatedItems) and "utility" in ways and _has_scores(parameters) else None
+    rated = _as_sampled(source, parameters) if "utility" in ways and _has_scores(parameters) else None
     ways = ways if rated is None else ["utility"]
     given = {"init": "items", **parameters} if rated is None else parameters
     model = MixedRanking(numbers[0], mixing=ways[0], **given, random_state=random_state)
@@ -164,7 +167,7 @@ def select_rankings(
     if rated is None:
         tried = Candidates(as_source(source), model.settings, typical)
     else:
-        from plurank.mixed.rated_candidates import RatedCandidates  # takes long to load, and is for ratings alone
+        from plurank.mixed.rated_candidates import RatedCandidates  # takes long to load, and is for sampling alone
 
         tried = RatedCandidates(rated, model.rated_settings(rated), typical)
     if not tried.enough:
@@ -181,6 +184,18 @@ def select_rankings(
     found = tried.choose()
     table = pl.DataFrame(found.rows, schema=list(CandidateRow._fields), orient="row")
     return Selection(found.n_rankings, found.mixing, found.answer, table, found.influence)
+
+
+def _as_sampled(source: Any, parameters: dict[str, Any]) -> Any:
+    """Return data whose posterior is sampled, as samplers take them; None for others."""
+    if isinstance(source, RatedItems):
+        return source
+    if parameters.get("inference") != "sampling":
+        return None
+    from plurank.thurstone.comparisons import Compared
+
+    sampled = as_sampled(source)
+    return Compared(sampled) if isinstance(sampled, Comparisons) else None
 
 
 def _has_scores(parameters: dict[str, Any]) -> bool:
