@@ -249,7 +249,8 @@ def _choose(
     if n_factors == "auto":
         n_factors = MANY_FACTORS if len(source) >= ENOUGH else FEW_FACTORS
     if not candidates.enough:
-        few = f"{count(source.n_users, 'user')} with {count(len(source), 'observation')} are too few to hold some out"
+        n_said = len(getattr(source, "comparisons", source))  # not of the items that were compared
+        few = f"{count(source.n_users, 'user')} with {count(n_said, 'observation')} are too few to hold some out"
         answer = f"{few}, so that nothing was chosen: {count(numbers[0], 'ranking')}, no factors."
         choice = Choice(numbers[0], "utility", answer, [], None)
         given = settings.n_factors if settings.n_factors != "auto" else 0

@@ -171,7 +171,7 @@ def select_rankings(
 
         tried = RatedCandidates(rated, model.rated_settings(rated), typical)
     if not tried.enough:
-        raise too_few(tried.sample)
+        raise too_few(getattr(tried.sample, "comparisons", tried.sample))
     # one ranking is the same however it is mixed
     plan = [(way, number) for way in ways for number in numbers if number > 1 or way == ways[0]]
     for n, (way, number) in enumerate(plan):
