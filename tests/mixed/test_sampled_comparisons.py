@@ -260,6 +260,6 @@ def test_numbers_of_rankings_are_chosen_by_sampling_where_that_is_asked_for(data
 
 def test_too_few_comparisons_to_hold_some_out_are_counted_as_such():
     three = Comparisons.from_arrays([1, 1, 2], list("aba"), list("bcc"))
-    with pytest.raises(plurank.DataError, match="^3 comparisons of 2 users are too few"):
+    with pytest.raises(plurank.DataError, match=r"^3 comparisons of 2 users are too few"):
         plurank.select_rankings(three, (1, 2), inference="sampling")
     assert "2 users with 3 observations are too few" in fit(three, "auto").selection_["answer"]
